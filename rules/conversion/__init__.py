@@ -1,0 +1,1 @@
+"""What AutoGraph cannot convert (TFG1xx)."""

@@ -1,0 +1,147 @@
+"""A tensor as a condition that is not a boolean scalar.
+
+## What it does
+
+Reports a tensor test (of `if`, `while`, a conditional expression; an operand of `not`, `and` or `or`) whose dtype is certainly not bool: `i % 2`, `n - 1`,
+`tf.size(x)`, `tf.reduce_sum(mask)`, an int tensor in `x or default`. Also the test of an `if` or `while` that certainly has more than one element.
+
+Comparisons are boolean and fine, and so is a boolean tensor with one element.
+
+## Why it is a problem
+
+Eager mode takes any number as a condition, as Python does. A graph conditional needs a `tf.bool` scalar:
+
+    ValueError: condition of if statement expected to be `tf.bool` scalar, got Tensor(...)
+    TypeError: Input 'x' of 'LogicalNot' Op has type int32 that does not match expected type of bool.
+    InvalidArgumentError: Input 'pred' passed int32 expected bool (conditional expressions and `or`, when the graph runs)
+    TypeError: true_fn and false_fn arguments to tf.cond must have the same number, type, and overall structure (`n and n > 0`)
+
+## Fix safety
+
+There is no automatic fix yet. Append `!= 0`, or cast with `tf.cast(x, tf.bool)`; reduce a vector with `tf.reduce_any` or `tf.reduce_all`.
+
+## References
+
+- `tensorflow/python/autograph/operators/control_flow.py` (`_verify_tf_condition`)
+- `tensorflow/python/autograph/operators/logical.py`, `conditional_expressions.py`
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator
+
+import libcst as cst
+
+from tflint_graph.rule_api import CONVERTED, Claim, Facts, Kind, Rule, Severity, Staging, Value
+
+RULE = Rule(
+    code="TFG127",
+    name="condition-not-bool-scalar",
+    severity=Severity.ERROR,
+    since="0.1.0",
+    contexts=CONVERTED,
+    triggers=frozenset({"If", "While", "IfExp", "BoolOp", "Not"}),
+)
+
+BAD = """
+import tensorflow as tf
+
+
+@tf.function
+def odd_sum(n: tf.Tensor):
+    total = 0
+    for i in tf.range(n):
+        if i % 2:
+            total += i
+    return total
+
+
+odd_sum(tf.constant(5))
+"""
+
+GOOD = """
+import tensorflow as tf
+
+
+@tf.function
+def odd_sum(n: tf.Tensor):
+    total = 0
+    for i in tf.range(n):
+        if i % 2 != 0:
+            total += i
+    return total
+
+
+odd_sum(tf.constant(5))
+"""
+
+
+def check(node: cst.If | cst.While | cst.IfExp | cst.BooleanOperation | cst.UnaryOperation, facts: Facts) -> Iterator[Claim]:
+    function = facts.function(node)
+    if function is None or not function.converted:
+        return
+    match node:
+        case cst.If(test=test):
+            yield from _test(test, "an `if`", "ValueError", facts, vectors=True)
+        case cst.While(test=test):
+            yield from _test(test, "a `while`", "ValueError", facts, vectors=True)
+        case cst.IfExp(test=test) if not _inside_ternary(node, facts):
+            yield from _test(test, "a conditional expression", "InvalidArgumentError", facts)
+        case cst.UnaryOperation(operator=cst.Not(), expression=operand):
+            yield from _test(operand, "`not`", "TypeError", facts)
+        case cst.BooleanOperation(left=left, right=right):
+            word = "and" if isinstance(node.operator, cst.And) else "or"
+            claims = list(_test(left, f"`{word}`", "InvalidArgumentError or TypeError", facts))
+            if not claims and _is_condition(facts.value(left)) and facts.staging(node) is Staging.TENSOR:
+                claims = list(_test(right, f"`{word}`", "TypeError", facts))
+            yield from claims[:1]
+
+
+def _inside_ternary(node: cst.IfExp, facts: Facts) -> bool:
+    """AutoGraph does not convert a conditional expression inside another one (TFG128)."""
+    return any(isinstance(above, cst.IfExp) for above in facts.ancestors(node) if isinstance(above, cst.BaseExpression))
+
+
+def _is_condition(value: Value) -> bool:
+    return value.kind in (Kind.TENSOR, Kind.VARIABLE) and value.dtype == "bool"
+
+
+def _test(test: cst.BaseExpression, where: str, error: str, facts: Facts, *, vectors: bool = False) -> Iterator[Claim]:
+    value = facts.value(test)
+    if value.kind not in (Kind.TENSOR, Kind.VARIABLE) or value.ragged == "sparse" or _claimed_inside(test, facts):
+        return
+    if value.dtype is not None and value.dtype != "bool":
+        message = f"The condition `{facts.source(test)}` of {where} is a {value.dtype} tensor, and TensorFlow needs a boolean (TensorFlow: {error}). {_instead(test, value, facts)}"
+        yield Claim(test, message, because=(value,))
+    elif (
+        vectors
+        and value.shape is not None
+        and all(isinstance(dim, int) for dim in value.shape)
+        and math.prod(dim for dim in value.shape if isinstance(dim, int)) > 1
+    ):
+        message = (
+            f"The condition `{facts.source(test)}` of {where} has the shape {value.shape}, and TensorFlow needs a single boolean (TensorFlow: {error}). "
+            "Reduce it with `tf.reduce_any` or `tf.reduce_all`."
+        )
+        yield Claim(test, message, because=(value,))
+
+
+def _claimed_inside(test: cst.BaseExpression, facts: Facts) -> bool:
+    """True for a `not`, `and` or `or`: its operands are looked at on their own."""
+    match test:
+        case cst.UnaryOperation(operator=cst.Not()):
+            return facts.value(test.expression).dtype not in (None, "bool")
+        case cst.BooleanOperation():
+            left, right = facts.value(test.left), facts.value(test.right)
+            return (
+                facts.staging(test) is Staging.TENSOR and any(side.is_staged and side.dtype not in (None, "bool") for side in (left, right)) and left.is_staged
+            )
+    return False
+
+
+def _instead(test: cst.BaseExpression, value: Value, facts: Facts) -> str:
+    if value.dtype == "string":
+        return "Compare it, for example with `tf.strings.length(...) > 0`."
+    source = facts.source(test)
+    return f"Write `{source} != 0`." if isinstance(test, (cst.Name, cst.Call, cst.Attribute, cst.Subscript, cst.BinaryOperation)) else "Compare it with 0."

@@ -1,0 +1,130 @@
+"""Control flow on a tensor in code that TensorFlow traces but AutoGraph does not convert.
+
+## What it does
+
+Reports `if`, `while`, `for`, conditional expressions, `and`, `or` and `not` that depend on a tensor, and `range`, `len`, `int` and `float` of a tensor, in
+code that runs while tracing as plain Python:
+
+- functions under `tf.function(autograph=False)` or `tf.autograph.experimental.do_not_convert`, and what they call;
+- constructors, properties, operator methods such as `__add__` and `__getitem__`, `__enter__`, `__iter__`;
+- generator functions, functions wrapped by `functools.lru_cache` or `wrapt`, functions made by `exec`;
+- functions defined at module level and handed to `tf.while_loop`, `tf.cond`, `tf.switch_case`, `tf.scan`, `tf.foldl`, `tf.foldr`, `tf.vectorized_map`,
+  `tf.nest.map_structure`, `tf.recompute_grad`, `tf.custom_gradient`, or Python's own `map`, `filter` and `functools.reduce`. (`tf.map_fn` and the methods
+  of `tf.data.Dataset` do convert. Nested functions and lambdas of a converted function are converted with it.)
+
+## Why it is a problem
+
+Only AutoGraph turns control flow on tensors into graph operations. Everywhere else Python decides, and asks the tensor for a value that it does not have
+while tracing:
+
+    OperatorNotAllowedInGraphError: Using a symbolic `tf.Tensor` as a Python `bool` is not allowed.
+    OperatorNotAllowedInGraphError: Iterating over a symbolic `tf.Tensor` is not allowed.
+    TypeError: 'SymbolicTensor' object cannot be interpreted as an integer
+
+In an `a and b` only `a` is asked for its truth value.
+
+## Fix safety
+
+There is no automatic fix. Decorating the function with `tf.function` makes AutoGraph convert it, and gives it a trace cache of its own; `tf.where`,
+`tf.cond` and `tf.while_loop` work without AutoGraph.
+
+## References
+
+- `tensorflow/python/autograph/impl/conversion.py` (`is_unsupported`: what is never converted)
+- `tensorflow/python/autograph/impl/api.py` (`converted_call`)
+- `tensorflow/python/framework/tensor.py` (`Tensor.__bool__`, `__iter__`, `__len__`)
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Final
+
+from tflint_graph.rule_api import TRACED_ONLY, Claim, Facts, FunctionFacts, Rule, Severity, Unconverted
+from tflint_graph.rules.conversion._unconverted import Suspect, trouble
+
+RULE = Rule(
+    code="TFG110",
+    name="control-flow-in-unconverted-code",
+    severity=Severity.ERROR,
+    since="0.1.0",
+    contexts=TRACED_ONLY,
+    triggers=frozenset({"If", "While", "For", "IfExp", "BoolOp", "Not", "call:range", "call:len", "call:int", "call:float"}),
+)
+
+BAD = """
+import tensorflow as tf
+
+
+def collatz(n, steps):
+    if n % 2 == 0:
+        n = n // 2
+    else:
+        n = 3 * n + 1
+    return n, steps + 1
+
+
+@tf.function
+def count_steps(n):
+    return tf.while_loop(lambda n, steps: n > 1, collatz, (n, 0))
+
+
+count_steps(tf.constant(6))
+"""
+
+GOOD = """
+import tensorflow as tf
+
+
+@tf.function
+def collatz(n, steps):
+    if n % 2 == 0:
+        n = n // 2
+    else:
+        n = 3 * n + 1
+    return n, steps + 1
+
+
+@tf.function
+def count_steps(n):
+    return tf.while_loop(lambda n, steps: n > 1, collatz, (n, 0))
+
+
+count_steps(tf.constant(6))
+"""
+
+# Not converted for a reason that another rule reports: the construct that stops the conversion, or Keras.
+_REPORTED_ELSEWHERE: Final = frozenset({Unconverted.STOPPED, Unconverted.KERAS_3})
+
+_INSTEAD: Final = {
+    Unconverted.AUTOGRAPH_FALSE: "Remove autograph=False, or use tf.where, tf.cond or tf.while_loop.",
+    Unconverted.DO_NOT_CONVERT: "Remove do_not_convert, or use tf.where, tf.cond or tf.while_loop.",
+    Unconverted.CALLBACK: "Decorate `{0}` with tf.function, or define it inside the converted function.",
+    Unconverted.CONSTRUCTOR: "Move it to an ordinary method, or use tf.where or tf.cond.",
+    Unconverted.SPECIAL_METHOD: "Move it to an ordinary method, or use tf.where or tf.cond.",
+    Unconverted.GENERATOR: "Move it to an ordinary function that the generator's user calls, or use tf.where or tf.cond.",
+    Unconverted.WRAPPED: "Put @tf.function directly on `{0}`, below the other decorator, or use tf.where or tf.cond.",
+    Unconverted.CALLER: "Decorate `{0}` with tf.function, or use tf.where, tf.cond or tf.while_loop.",
+    Unconverted.EXEC: "Define `{0}` in a file, or use tf.where or tf.cond.",
+}
+
+
+def check(node: Suspect, facts: Facts) -> Iterator[Claim]:
+    function = facts.function(node)
+    if function is None or function.unconverted in _REPORTED_ELSEWHERE:
+        return
+    found = trouble(node, facts)
+    if found is not None:
+        message = (
+            f"`{found.what}` needs AutoGraph, which does not convert `{function.display}`{_because(function)} (TensorFlow: {found.error}). {_instead(function)}"
+        )
+        yield Claim(node, message, because=(found.value,))
+
+
+def _because(function: FunctionFacts) -> str:
+    return f": {function.unconverted.value}" if function.unconverted is not None else ""
+
+
+def _instead(function: FunctionFacts) -> str:
+    advice = _INSTEAD.get(function.unconverted) if function.unconverted is not None else None
+    return (advice or "Use tf.where, tf.cond or tf.while_loop.").format(function.display)

@@ -1,0 +1,137 @@
+"""A `return` in a loop over a tensor or a dataset that some iterations do not reach.
+
+## What it does
+
+Reports `return` in a `for` over a tensor (also `tf.range`) or a `while` that a tensor decides, unless every iteration returns; any `return` in a loop over a
+`tf.data` dataset, iterator or ragged tensor; and a `return` in such a loop that gives None, a string or an object.
+
+Where a Python value decides whether the loop returns, TensorFlow refuses when the value is false. If that is known, the finding is an error, otherwise a warning.
+
+## Why it is a problem
+
+AutoGraph turns the return value into a variable of the graph loop. Such a variable needs a value before the first iteration, and there is none:
+
+    NotImplementedError: a return statement cannot be placed inside this TensorFlow loop; this may happen if a return statement depends on a static Python
+    condition such as a hyperparameter
+    ValueError: the return value from a TensorFlow loop may only be a Tensor, int, float, bool or a list, tuple or dict thereof
+
+For loops over tensors TensorFlow first tries to find out by tracing one iteration what the value will be. That works when every path through the body returns, and
+fails when an `if` on a tensor, a `continue` or a `break` lets some iterations go on.
+
+## Fix safety
+
+There is no automatic fix. Keep the result in a variable that is defined before the loop, with the right dtype, and leave the loop by `break`, which is
+supported in all these loops.
+
+## References
+
+- `tensorflow/python/autograph/converters/return_statements.py`
+- `tensorflow/python/autograph/operators/control_flow.py` (`verify_loop_init_vars`, `_try_handling_undefineds`)
+- `tensorflow/python/data/ops/dataset_autograph.py`
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import libcst as cst
+
+from tflint_graph.rule_api import CONVERTED, Claim, Facts, Kind, Rule, Severity, Staging, Value
+from tflint_graph.rules.conversion._lowering import Exit, LoopReturn, converted, lower
+from tflint_graph.rules.conversion._stopped import condition, header
+
+RULE = Rule(
+    code="TFG121",
+    name="return-in-tensor-loop",
+    severity=Severity.ERROR,
+    since="0.1.0",
+    contexts=CONVERTED,
+    triggers=frozenset({"Return"}),
+)
+
+BAD = """
+import tensorflow as tf
+
+
+@tf.function
+def first_above(values: tf.Tensor, limit: tf.Tensor):
+    for value in values:
+        if value > limit:
+            return value
+    return tf.constant(-1.0)
+
+
+first_above(tf.constant([0.5, 2.0, 3.0]), tf.constant(1.0))
+"""
+
+GOOD = """
+import tensorflow as tf
+
+
+@tf.function
+def first_above(values: tf.Tensor, limit: tf.Tensor):
+    found = tf.constant(-1.0)
+    for value in values:
+        if value > limit:
+            found = value
+            break
+    return found
+
+
+first_above(tf.constant([0.5, 2.0, 3.0]), tf.constant(1.0))
+"""
+
+_NO_PLACEHOLDER = ("str", "bytes", "object", "set", "TensorShape", "DType")
+
+
+def check(node: cst.FunctionDef, facts: Facts) -> Iterator[Claim]:
+    if not converted(node, facts):
+        return
+    reported: list[cst.Return] = []
+    for loop in sorted(lower(node, facts).loops, key=lambda found: len(found.outer)):
+        severity = _severity(loop, facts)
+        if severity is not None and not any(one in reported for one in loop.returns or [loop.guilty]):
+            reported += [loop.guilty, *loop.returns]
+            yield Claim(loop.guilty, _message(loop, facts), because=(facts.value(condition(loop.node)),), severity=severity)
+
+
+def _severity(loop: LoopReturn, facts: Facts) -> Severity | None:
+    """None where TensorFlow accepts the loop, or where another rule or nobody knows."""
+    if loop.staging is Staging.DATASET:
+        return Severity.ERROR
+    if loop.staging is not Staging.TENSOR:
+        return None
+    if Exit.FAULT in loop.exit or loop.exit is Exit.FALLS or _in_python_loop(loop, facts):
+        return Severity.ERROR
+    if loop.exit is Exit.RETURNS:
+        values = [facts.value(one.value) if one.value is not None else None for one in loop.returns]
+        return Severity.ERROR if any(value is None or _unsupported(value) for value in values) else None
+    return Severity.WARNING if Exit.RETURNS in loop.exit else None
+
+
+def _in_python_loop(loop: LoopReturn, facts: Facts) -> bool:
+    """A `for` that Python unrolls inside the tensor's loop asks after each turn whether the function has returned, and that is a tensor by then."""
+    for frame in facts.frames(loop.guilty):
+        if frame.node is loop.node:
+            return False
+        if frame.part == "for" and frame.staging is Staging.PYTHON:
+            return True
+    return False
+
+
+def _unsupported(value: Value) -> bool:
+    return value.is_none or (value.is_python and value.pytype in _NO_PLACEHOLDER) or value.kind in (Kind.FUNCTION, Kind.CLASS, Kind.MODULE)
+
+
+def _message(loop: LoopReturn, facts: Facts) -> str:
+    what = f"`{facts.source(loop.guilty)}` inside the loop `{header(loop.node, facts)}`"
+    if loop.staging is Staging.DATASET:
+        return f"{what} over a dataset or iterator (TensorFlow: NotImplementedError). Keep the result in a variable defined before the loop and `break`."
+    error = "NotImplementedError" if Exit.FAULT in loop.exit or loop.guilty.value is None else "ValueError or NotImplementedError"
+    if loop.exit is Exit.RETURNS:
+        reason = "whose result TensorFlow would have to carry through the graph loop"
+    elif Exit.FAULT in loop.exit:
+        reason = "which is decided by a tensor and does not return in every iteration"
+    else:
+        reason = "which is decided by a tensor and does not return in every iteration when the Python test before it is false"
+    return f"{what}, {reason} (TensorFlow: {error}). Keep the result in a variable defined before the loop and `break`."

@@ -1,0 +1,97 @@
+"""An `if` on a tensor that returns on one path and goes on on the other.
+
+## What it does
+
+Reports an `if` that a tensor decides when one of its paths returns and the other does not return *in the same block*:
+
+- there is no return after it, or the other path ends with the function;
+- it stands in a `try`, `with`, loop or another `if`, and the return that follows comes after that block;
+- it is an `elif`: code after the whole chain belongs to the first `if` only, so `if a: return x` / `elif b: return y` / `return z` fails, while the same with a
+  second `if` instead of `elif`, or with `else: return z`, works.
+
+A return inside a loop over a tensor is TFG121, in a Python loop TFG123.
+
+## Why it is a problem
+
+A graph conditional must compute the same outputs on both branches, and "has returned" and the return value are outputs. AutoGraph moves the code that follows
+`if c: ... return` into the `else` branch, but only within one block. Where no return ends up on the other branch, tracing fails:
+
+    ValueError: the else branch must also have a return statement.
+
+## Fix safety
+
+There is no automatic fix. Give the `if` an `else` that returns, or compute a result variable in both branches and return it once at the end of the function. A
+function that returns nothing can turn the guard around: `if not done: ...` instead of `if done: return`.
+
+## References
+
+- `tensorflow/python/autograph/converters/return_statements.py` (`ConditionalReturnRewriter`)
+- `tensorflow/python/autograph/operators/control_flow.py` (`_verify_tf_cond_branch_vars`)
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import libcst as cst
+
+from tflint_graph.rule_api import CONVERTED, Claim, Facts, Rule, Severity, Staging
+from tflint_graph.rules.conversion._lowering import Split, converted, lower
+
+RULE = Rule(
+    code="TFG122",
+    name="return-on-some-paths",
+    severity=Severity.ERROR,
+    since="0.1.0",
+    contexts=CONVERTED,
+    triggers=frozenset({"Return"}),
+)
+
+BAD = """
+import tensorflow as tf
+
+
+@tf.function
+def clip(x: tf.Tensor):
+    with tf.name_scope("clip"):
+        if x > 1.0:
+            return tf.ones_like(x)
+    return x
+
+
+clip(tf.constant(3.0))
+"""
+
+GOOD = """
+import tensorflow as tf
+
+
+@tf.function
+def clip(x: tf.Tensor):
+    with tf.name_scope("clip"):
+        if x > 1.0:
+            return tf.ones_like(x)
+        return x
+
+
+clip(tf.constant(3.0))
+"""
+
+
+def check(node: cst.FunctionDef, facts: Facts) -> Iterator[Claim]:
+    if not converted(node, facts):
+        return
+    for split in lower(node, facts).splits:
+        if split.one_sided and not any(facts.staging(loop) is not Staging.UNKNOWN for loop in split.loops):
+            yield Claim(split.node, _message(split, facts), because=(facts.value(split.node.test),))
+
+
+def _message(split: Split, facts: Facts) -> str:
+    test = facts.source(split.node.test)
+    returns = split.returns()
+    path = "when the test is false" if split.missing == "else" else "when the test is true"
+    what = f"`if {test}` returns (line {facts.line(returns[0])})" if returns else f"`if {test}` holds a return"
+    instead = "Return a value on both paths, in the same block, or set a variable in both branches and return it at the end."
+    if returns and all(one.value is None for one in returns):
+        instead = "Turn the guard around: put the rest of the function under the opposite test."
+    return f"{what}, but not {path}: a conditional on a tensor must return on both paths within one block (TensorFlow: ValueError). {instead}"

@@ -1,0 +1,192 @@
+"""A name that only one branch of an `if` on a tensor, or only some iterations of a graph loop, define, and that is read after.
+
+## What it does
+
+Reports
+
+- an `if` that a tensor decides, when one branch binds a name that the other leaves unbound and the name is read later. An attribute (`self.y`) or an item
+  (`d["y"]`) need not be read: it is state of an object that lives on;
+- a loop over a tensor whose body binds a name only under such an `if`, or only after a `break` or `continue` under one, and the name is read after the loop;
+- a loop over a `tf.data` dataset, iterator or ragged tensor when a name that the body (or the loop's target) binds for the first time is read after the loop;
+- a loop over a tensor that binds a string, NumPy array, TensorArray, function or object for the first time, and it is read after the loop.
+
+Tensors and numbers that every iteration of a loop over a tensor binds, and its loop variable, are fine: TensorFlow starts them at zero and checks at run time
+that the loop runs at least once. A name that is not read later is fine everywhere.
+
+## Why it is a problem
+
+What a graph conditional or loop computes must exist on every path: TensorFlow traces both branches, and the values before a loop are the result if it does
+not run.
+
+    ValueError: 'y' must also be initialized in the else branch
+    ValueError: 'y' must be defined before the loop
+
+## Fix safety
+
+There is no automatic fix, since only the author knows the default. Bind the name before the `if` or loop, with the dtype and shape that it will have.
+
+## References
+
+- `tensorflow/python/autograph/operators/control_flow.py` (`_verify_tf_cond_branch_vars`, `verify_loop_init_vars`, `_placeholder_value`)
+- `tensorflow/python/data/ops/dataset_autograph.py`
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import libcst as cst
+
+from tflint_graph.rule_api import CONVERTED, Claim, Facts, Kind, NameFlow, Rule, Severity, Staging, Value
+from tflint_graph.rules.conversion._lowering import Loop, own_statements
+from tflint_graph.rules.conversion._stopped import condition, header
+
+RULE = Rule(
+    code="TFG124",
+    name="undefined-after-tensor-branch",
+    severity=Severity.ERROR,
+    since="0.1.0",
+    contexts=CONVERTED,
+    triggers=frozenset({"If", "For", "While"}),
+)
+
+BAD = """
+import tensorflow as tf
+
+
+@tf.function
+def loss_with_penalty(error: tf.Tensor):
+    if tf.reduce_max(error) > 10.0:
+        penalty = tf.reduce_sum(error)
+    return tf.reduce_mean(error) + penalty
+
+
+loss_with_penalty(tf.constant([1.0, 20.0]))
+"""
+
+GOOD = """
+import tensorflow as tf
+
+
+@tf.function
+def loss_with_penalty(error: tf.Tensor):
+    penalty = tf.constant(0.0)
+    if tf.reduce_max(error) > 10.0:
+        penalty = tf.reduce_sum(error)
+    return tf.reduce_mean(error) + penalty
+
+
+loss_with_penalty(tf.constant([1.0, 20.0]))
+"""
+
+_NO_PLACEHOLDER = ("str", "bytes", "ndarray", "npscalar", "DType", "TensorShape", "object", "set")
+_OBJECTS = (Kind.INSTANCE, Kind.TENSORARRAY, Kind.FUNCTION, Kind.CLASS, Kind.MODULE, Kind.DATASET, Kind.ITERATOR)
+
+
+def check(node: cst.If | cst.For | cst.While, facts: Facts) -> Iterator[Claim]:
+    if isinstance(node, cst.If):
+        yield from _branch(node, facts)
+    else:
+        yield from _loop(node, facts)
+
+
+def _unbound(value: Value) -> bool:
+    return value.kind is Kind.UNBOUND
+
+
+def _branch(node: cst.If, facts: Facts) -> Iterator[Claim]:
+    branch = facts.branch(node)
+    if branch is None or branch.staging is not Staging.TENSOR or branch.body_ends or branch.orelse_ends:
+        return
+    for name in branch.names.values():
+        if _unbound(name.body) == _unbound(name.orelse) or name.name == "return":
+            continue
+        if not (name.read_after or _is_state(name.name)) or _reported_at_loop(node, name.name, facts):
+            continue
+        missing = "when the test is false" if _unbound(name.orelse) else "when it is true"
+        message = (
+            f"`{name.name}` is not defined {missing}: `if {facts.source(node.test)}` is decided by a tensor, and both its branches must define "
+            f"{'it' if _is_state(name.name) else 'what is read later'} (TensorFlow: ValueError). Give `{name.name}` a value before the `if`."
+        )
+        yield Claim(node, message, because=(branch.test,))
+        return
+
+
+def _is_state(name: str) -> bool:
+    return "." in name or "[" in name
+
+
+def _reported_at_loop(node: cst.If, name: str, facts: Facts) -> bool:
+    """True if the loop around has the same fault: the name leaves the loop."""
+    return any(isinstance(frame.node, (cst.For, cst.While)) and _some_iterations(frame.node, name, facts) for frame in facts.frames(node))
+
+
+def _loop(node: Loop, facts: Facts) -> Iterator[Claim]:
+    loop = facts.loop(node)
+    if loop is None or loop.staging not in (Staging.TENSOR, Staging.DATASET):
+        return
+    for name in loop.names.values():
+        if not _unbound(name.before) or not (name.read_after or (_is_state(name.name) and loop.staging is Staging.DATASET)):
+            continue
+        why = _why(node, name, facts)
+        if why:
+            message = f"`{name.name}` is not defined before the loop `{header(node, facts)}`{why} (TensorFlow: ValueError). Give it a value of the same type before the loop."
+            yield Claim(node, message, because=(facts.value(condition(node)),))
+            return
+
+
+def _why(node: Loop, name: NameFlow, facts: Facts) -> str:
+    """Why TensorFlow cannot define the name itself, or "" where it can."""
+    loop = facts.loop(node)
+    if loop is not None and (loop.staging is Staging.DATASET or loop.iterable.ragged is not None):
+        return ", which runs over a dataset or iterator, and it is read after it" if loop.iterable.ragged is None else ", and it is read after it"
+    if _some_iterations(node, name.name, facts):
+        return ", is not defined in every iteration, and is read later"
+    if name.body.kind in _OBJECTS or (name.body.is_python and name.body.pytype in _NO_PLACEHOLDER):
+        return ", is no tensor or number, and is read after it"
+    return ""
+
+
+def _some_iterations(node: Loop, name: str, facts: Facts) -> bool:
+    """True if a tensor decides whether an iteration binds a name that is unbound before the loop and read after it."""
+    loop = facts.loop(node)
+    flow = loop.names.get(name) if loop is not None else None
+    if loop is None or flow is None or loop.staging is not Staging.TENSOR or not _unbound(flow.before) or not flow.read_after:
+        return False
+    inner = [test for test in own_statements(node.body, cst.If) if isinstance(test, cst.If) and facts.staging(test) is Staging.TENSOR]
+    return any(_binds_on_one_path(test, name, facts) for test in inner) or _skipped(node, flow, facts)
+
+
+def _binds_on_one_path(test: cst.If, name: str, facts: Facts) -> bool:
+    branch = facts.branch(test)
+    flow = branch.names.get(name) if branch is not None else None
+    return flow is not None and _unbound(flow.body) != _unbound(flow.orelse)
+
+
+def _skipped(node: Loop, flow: NameFlow, facts: Facts) -> bool:
+    """True if every binding of the name comes after a `break` or `continue` under a tensor's test, so that AutoGraph guards it."""
+    first = flow.node_body
+    if first is None or not isinstance(node, (cst.For, cst.While)) or _binds_target(node, flow.name):
+        return False
+    for leave in own_statements(node.body, (cst.Break, cst.Continue)):
+        if facts.line(leave) >= facts.line(first):
+            continue
+        for frame in facts.frames(leave):
+            if frame.is_loop:
+                break
+            if frame.is_branch and frame.staging is Staging.TENSOR:
+                return not _bound_before(node, flow.name, facts.line(leave), facts)
+    return False
+
+
+def _binds_target(node: Loop, name: str) -> bool:
+    return isinstance(node, cst.For) and any(isinstance(found, cst.Name) and found.value == name for found in own_statements(node.target, cst.Name))
+
+
+def _bound_before(node: Loop, name: str, line: int, facts: Facts) -> bool:
+    """True if the loop's body binds the name on an earlier line."""
+    for assign in own_statements(node.body, (cst.AssignTarget, cst.AnnAssign, cst.AugAssign, cst.For)):
+        target = assign.target if isinstance(assign, (cst.AssignTarget, cst.AnnAssign, cst.AugAssign, cst.For)) else assign
+        if facts.line(assign) < line and any(isinstance(found, cst.Name) and found.value == name for found in own_statements(target, cst.Name)):
+            return True
+    return False

@@ -1,0 +1,1 @@
+"""Stage 3: one region of source to facts about every name and expression in it."""

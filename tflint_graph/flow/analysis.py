@@ -1,0 +1,615 @@
+"""The analysis of a whole project: regions on demand, what they call, what their functions return, what parameters are."""
+
+from __future__ import annotations
+
+from collections import OrderedDict
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, field
+
+import libcst as cst
+
+from tflint_graph.flow import operators as ops
+from tflint_graph.flow.calls import Bound
+from tflint_graph.flow.lattice import join, nest
+from tflint_graph.flow.portable import portable, value_key
+from tflint_graph.flow.results import as_tensor, structured
+from tflint_graph.flow.statements import Interpreter
+from tflint_graph.flow.values import NONE, UNBOUND, UNKNOWN, Kind, Reason, Value
+from tflint_graph.flow.world import World
+from tflint_graph.index.model import MODULE_SCOPE, ClassId, FunctionId, FunctionIndex, Parameter, Symbol
+from tflint_graph.knowledge.api import canonical
+from tflint_graph.link.model import Context
+from tflint_graph.link.project import Project
+from tflint_graph.link.trace_map import TraceMap
+from tflint_graph.source.region import Region, RegionError, parse_region
+from tflint_graph.source.text import decode, split_lines
+
+MAX_CALLER_DEPTH = 6  # how far callers of callers are followed to learn a parameter
+MAX_SUMMARY_DEPTH = 6  # how far callees of callees are summarised
+KEPT_REGIONS = 96  # parsed regions kept for summaries
+MAX_MODULE_LINES = 3000  # a longer module's own statements are not analysed
+
+HARMLESS_DECORATORS = frozenset({
+    "builtins.staticmethod", "builtins.classmethod", "builtins.property", "functools.wraps", "tensorflow.function", "abc.abstractmethod", "typing.override", "typing.overload",
+    "tensorflow.autograph.experimental.do_not_convert", "tensorflow.Module.with_name_scope", "keras.saving.register_keras_serializable", "typing.final",
+    "keras.utils.register_keras_serializable", "tensorflow.autograph.do_not_convert", "tensorflow.autograph.to_graph", "functools.lru_cache", "functools.cache",
+    "functools.cached_property", "tensorflow.recompute_grad", "tensorflow.compat.v1.flags", "tensorflow.python.util.tf_export.tf_export",
+})  # fmt: skip
+
+
+@dataclass(slots=True)
+class Outcome:
+    """What remains of a region's analysis: the calls of project functions in it with their bound arguments, and the attributes it stores on `self`."""
+
+    outgoing: dict[FunctionId, list[dict[str, Value]]] = field(default_factory=dict)
+    attribute_writes: dict[str, Value] = field(default_factory=dict)
+
+
+class Analysis:
+    """Runs the interpreter over the regions of one project and answers what crosses regions."""
+
+    harmless_decorators = HARMLESS_DECORATORS
+
+    def __init__(self, project: Project, trace_map: TraceMap) -> None:
+        self.project = project
+        self.trace_map = trace_map
+        self.world = World(project, self)
+        self._regions: OrderedDict[FunctionId, Region | None] = OrderedDict()
+        self._lines: OrderedDict[str, list[str]] = OrderedDict()
+        self._outcomes: dict[FunctionId, Outcome | None] = {}
+        self._params: dict[FunctionId, dict[str, Value]] = {}
+        self._summaries: dict[tuple[object, ...], Value] = {}
+        self._decorators: dict[FunctionId, frozenset[str]] = {}
+        self._writes: dict[FunctionId, dict[str, Value]] = {}
+        self._caller_depth = 0
+        self._summary_depth = 0
+        self._summarising: set[FunctionId] = set()
+        self._truncated = False
+
+    # -- regions ---------------------------------------------------------------------------------------------------------------------------------------------
+
+    def region(self, function: FunctionId) -> Region | None:
+        """The parsed region of an outermost function; None when LibCST cannot parse it."""
+        if function in self._regions:
+            self._regions.move_to_end(function)
+            return self._regions[function]
+        index = self.project.files.get(function.path)
+        region: Region | None = None
+        if index is not None and (function.qualname == MODULE_SCOPE or function.qualname in index.functions):
+            try:
+                region = parse_region(index, self.lines(function.path), function)
+            except (RegionError, OSError, UnicodeError, SyntaxError):
+                region = None
+        self._regions[function] = region
+        if len(self._regions) > KEPT_REGIONS:
+            self._regions.popitem(last=False)
+        return region
+
+    def lines(self, path: str) -> list[str]:
+        """The file's lines with their ends."""
+        found = self._lines.get(path)
+        if found is None:
+            found = split_lines(decode(self.project.source(path)))
+            self._lines[path] = found
+            if len(self._lines) > 16:
+                self._lines.popitem(last=False)
+        return found
+
+    def interpret(self, function: FunctionId, *, recording: bool) -> Interpreter | None:
+        """Run a region with the parameters that its callers give it."""
+        region = self.region(function)
+        if region is None:
+            return None
+        interpreter = Interpreter(self.world, region, recording=recording)
+        if function.qualname == MODULE_SCOPE:
+            interpreter.run_module()
+        else:
+            assert region.top is not None
+            params = dict(self.params(function))
+            context = self.own_context(function) or Context.EAGER
+            interpreter.run_top(region.top, context, params, self.owner_class(function))
+        interpreter.finish()
+        return interpreter
+
+    def outcome(self, function: FunctionId) -> Outcome | None:
+        """What a region calls, and with what; None while it is being analysed, when it is too far away, or unparsable."""
+        if function in self._outcomes:
+            return self._outcomes[function]
+        if self._caller_depth >= MAX_CALLER_DEPTH:
+            self._truncated = True
+            return None
+        if function.qualname == MODULE_SCOPE and self.project.files[function.path].lines > MAX_MODULE_LINES:
+            self._outcomes[function] = None
+            return None
+        self._outcomes[function] = None
+        self._caller_depth += 1
+        truncated, self._truncated = self._truncated, False
+        try:
+            interpreter = self.interpret(function, recording=True)
+        finally:
+            self._caller_depth -= 1
+        result = self.remember(function, interpreter) if interpreter is not None else None
+        if self._truncated and self._caller_depth > 0:
+            del self._outcomes[function]
+        self._truncated = truncated or (self._truncated and self._caller_depth > 0)
+        return result
+
+    def remember(self, function: FunctionId, interpreter: Interpreter) -> Outcome:
+        """Keep what other regions may ask of an interpreted one, without its tree."""
+        outgoing = {callee: [{k: portable(v) for k, v in values.items()} for values in sites.values()] for callee, sites in interpreter.outgoing.items()}
+        outcome = Outcome(outgoing, {k: portable(v) for k, v in interpreter.attribute_writes.items()})
+        self._outcomes[function] = outcome
+        return outcome
+
+    # -- parameters ------------------------------------------------------------------------------------------------------------------------------------------
+
+    def params(self, function: FunctionId) -> dict[str, Value]:
+        """The values of a function's parameters: signature, annotations, role, and every call in the project."""
+        found = self._params.get(function)
+        if found is None:
+            self._params[function] = self.declared(function)
+            truncated, self._truncated = self._truncated, False
+            found = self._find_params(function)
+            if self._truncated and self._caller_depth > 0:
+                del self._params[function]
+            else:
+                self._params[function] = found
+            self._truncated = truncated or self._truncated
+        return found
+
+    def _find_params(self, function: FunctionId) -> dict[str, Value]:
+        index = self.project.function(function)
+        if index is None:
+            return {}
+        called, certain = self._from_calls(function)
+        values = self.declared(function)
+        for name, value in (called or {}).items():
+            if certain or (value.is_tensor and name in values and values[name].is_tensor):
+                values[name] = value
+        self._apply_roles(function, index, values, called is not None and certain)
+        region = self.region(function) if self.project.region_of(function) == function else None
+        signature = None
+        if region is not None and isinstance(region.top, cst.FunctionDef) and self.is_tf_function(function):
+            interpreter = Interpreter(self.world, region, recording=False)
+            interpreter.enter_decorators()
+            signature = interpreter.signature_in(region.top)
+        return self.as_traced(function, values, signature)
+
+    def _from_calls(self, function: FunctionId) -> tuple[dict[str, Value] | None, bool]:
+        """The join over all calls in the project, and whether all calls were seen. None without any call."""
+        sites = self.trace_map.call_sites(function)
+        joined: dict[str, Value] | None = None
+        complete = sites.complete
+        for caller, count in sites.callers.items():
+            outcome = self.outcome(caller)
+            calls = outcome.outgoing.get(function, []) if outcome is not None else []
+            if len(calls) < count:
+                complete = False
+            for values in calls:
+                if joined is None:
+                    joined = dict(values)
+                else:
+                    joined = {k: join(joined[k], v) if k in joined else v for k, v in values.items()}
+        return joined, complete
+
+    def declared(self, function: FunctionId) -> dict[str, Value]:
+        """What a function's own text says of its parameters: the object of a method, tensor annotations."""
+        index = self.project.function(function)
+        values: dict[str, Value] = {}
+        if index is None:
+            return values
+        owner = self.owner_class(function)
+        for k, parameter in enumerate(index.params):
+            value = UNKNOWN
+            if k == 0 and owner is not None and "builtins.staticmethod" not in self.decorator_names(function):
+                kind = Kind.CLASS if "builtins.classmethod" in self.decorator_names(function) else Kind.INSTANCE
+                value = Value(kind, ref=owner)
+            elif parameter.kind == "args":
+                value = Value(Kind.PYTHON, pytype="tuple")
+            elif parameter.kind == "kwargs":
+                value = Value(Kind.PYTHON, pytype="dict")
+            elif parameter.annotation is not None:
+                value = self._annotated(function, index, parameter)
+            values[parameter.name] = value
+        return values
+
+    def _annotated(self, function: FunctionId, index: FunctionIndex, parameter: Parameter) -> Value:
+        entity = self.project.resolve(function.path, index.scope, parameter.annotation)
+        if entity is None:
+            return UNKNOWN
+        if entity.kind == "api" and isinstance(entity.target, str):
+            name = canonical(entity.target)
+            why = Reason(f"`{parameter.name}` is annotated {name.replace('tensorflow', 'tf', 1)}", function.path, index.line)
+            if name in ("tensorflow.Tensor", "tensorflow.RaggedTensor", "tensorflow.SparseTensor"):
+                ragged = {"tensorflow.RaggedTensor": "ragged", "tensorflow.SparseTensor": "sparse"}.get(name)
+                return Value(Kind.TENSOR, ragged=ragged, why=why)
+            if name == "tensorflow.Variable":
+                return Value(Kind.VARIABLE, why=why)
+            if name == "tensorflow.data.Dataset":
+                return Value(Kind.DATASET, why=why)
+        if entity.kind == "class":
+            return Value(Kind.INSTANCE, ref=entity.target)
+        return UNKNOWN
+
+    def _apply_roles(self, function: FunctionId, index: FunctionIndex, values: dict[str, Value], known: bool) -> None:
+        """Callbacks of datasets and loops, and Keras methods, get tensors (or structures of tensors) whoever calls them."""
+        traced = self.trace_map.traced.get(function)
+        if traced is None:
+            return
+        roles = {way.role for way in traced.ways if way.certain}
+        positional = [p for p in index.params if p.kind == "positional"]
+        if self.owner_class(function) is not None and "builtins.staticmethod" not in self.decorator_names(function):
+            positional = positional[1:]
+        why: Reason | None = None
+        for role in ("dataset", "elements"):
+            if role in roles and not known:
+                for parameter in positional:
+                    if not parameter.has_default and values[parameter.name].is_unknown:
+                        why = why or Reason(_role_text(traced.ways, role), function.path, index.line)
+                        values[parameter.name] = nest(Value(Kind.TENSOR, why=why))
+        if "keras" in roles:
+            self._apply_keras(function, index, values, positional)
+
+    def _apply_keras(self, function: FunctionId, index: FunctionIndex, values: dict[str, Value], positional: Sequence[Parameter]) -> None:
+        why = Reason(f"Keras calls `{index.name}` with tensors", function.path, index.line)
+        method = index.name
+        count = {"call": 1, "train_step": 1, "test_step": 1, "predict_step": 1, "__call__": 1, "update_state": 2, "compute_loss": 0}.get(method, 2)
+        if self.owner_class(function) is None:
+            count = 2  # a loss or metric function
+        if method == "call" and self.owner_class(function) is not None:
+            owner = self.owner_class(function)
+            if owner is not None and self.world.library_base(owner, "keras.losses.Loss") is not None:
+                count = 2
+        for parameter in positional[:count]:
+            if values[parameter.name].is_unknown and not parameter.has_default:
+                tensor = Value(Kind.TENSOR, why=why)
+                single = method in ("__call__",) or count == 2
+                values[parameter.name] = tensor if single else nest(tensor)
+
+    def as_traced(self, function: FunctionId, values: dict[str, Value], signature: Value | None) -> dict[str, Value]:
+        """Parameters as a tf.function's body sees them: signature entries, arrays and NumPy scalars as tensors, no eager tensors."""
+        traced = self.trace_map.traced.get(function)
+        if traced is None:
+            return values
+        root = self.is_tf_function(function)
+        out: dict[str, Value] = {}
+        for name, value in values.items():
+            if root and value.kind is Kind.PYTHON and value.pytype in ("ndarray", "npscalar"):
+                value = as_tensor(value)
+            elif value.kind is Kind.TENSOR and value.eager:
+                value = as_tensor(value)
+            elif root and value.kind is Kind.PYTHON and value.elements is not None:
+                value = _inner_tensors(value)
+            out[name] = value
+        if root and signature is not None and signature.elements is not None:
+            self._apply_signature(function, out, signature)
+        return out
+
+    def _apply_signature(self, function: FunctionId, values: dict[str, Value], signature: Value) -> None:
+        index = self.project.function(function)
+        if index is None or signature.elements is None:
+            return
+        names = [p.name for p in index.params if p.kind == "positional"]
+        if self.owner_class(function) is not None and names:
+            names = names[1:]
+        for name, spec in zip(names, signature.elements, strict=False):
+            why = Reason(f"`{name}` is in `input_signature`", function.path, index.first_line)
+            found = structured(spec, why)
+            values[name] = found
+
+    def outside_params(self, function: FunctionId, *, called: bool) -> dict[str, Value] | None:
+        """Parameters of a nested def as seen from outside its region; None when its region has shown everything already."""
+        sites = self.trace_map.call_sites(function)
+        region = self.project.region_of(function)
+        outside = any(caller != region for caller in sites.callers)
+        if called and not outside:
+            return None
+        values, certain = self._from_calls_outside(function, region) if outside else (None, False)
+        declared = self.declared(function)
+        index = self.project.function(function)
+        for name, value in (values or {}).items():
+            if certain:
+                declared[name] = value
+        if index is not None:
+            self._apply_roles(function, index, declared, certain)
+        return declared
+
+    def _from_calls_outside(self, function: FunctionId, region: FunctionId) -> tuple[dict[str, Value] | None, bool]:
+        sites = self.trace_map.call_sites(function)
+        joined: dict[str, Value] | None = None
+        complete = sites.complete
+        for caller, count in sites.callers.items():
+            if caller == region:
+                continue
+            outcome = self.outcome(caller)
+            calls = outcome.outgoing.get(function, []) if outcome is not None else []
+            if len(calls) < count:
+                complete = False
+            for values in calls:
+                joined = dict(values) if joined is None else {k: join(joined[k], v) if k in joined else v for k, v in values.items()}
+        return joined, complete
+
+    def bind(self, function: FunctionId, bound: Bound, receiver: Value | None) -> dict[str, Value]:
+        """A call's arguments by parameter name; defaults fill in, what is not known is UNKNOWN."""
+        index = self.project.function(function)
+        if index is None:
+            return {}
+        values: dict[str, Value] = {}
+        rest = list(bound.args)
+        if receiver is not None:
+            rest.insert(0, receiver)
+        kwargs = dict(bound.kwargs)
+        for parameter in index.params:
+            name = parameter.name
+            if parameter.kind == "args":
+                values[name] = Value(Kind.PYTHON, pytype="tuple", elements=tuple(rest) if bound.star is None else None, element=bound.star)
+                rest = []
+            elif parameter.kind == "kwargs":
+                values[name] = Value(Kind.PYTHON, pytype="dict", items=tuple(kwargs.items()) if not bound.double_star else None)
+            elif parameter.kind == "positional" and rest:
+                values[name] = rest.pop(0)
+            elif name in kwargs:
+                values[name] = kwargs.pop(name)
+            elif bound.star is not None and parameter.kind == "positional":
+                values[name] = bound.star if not parameter.has_default else UNKNOWN
+            elif bound.double_star:
+                values[name] = UNKNOWN
+            elif parameter.has_default:
+                values[name] = _default(parameter.default)
+            else:
+                values[name] = UNKNOWN
+        return values
+
+    # -- functions -------------------------------------------------------------------------------------------------------------------------------------------
+
+    def summary(self, function: FunctionId, values: dict[str, Value], context: Context) -> Value | None:
+        """What a function of another region returns for these arguments."""
+        index = self.project.function(function)
+        if index is None or index.is_async:
+            return None
+        if index.is_generator:
+            return Value(Kind.PYTHON, pytype="generator")
+        if self.project.region_of(function) != function or function in self._summarising or self._summary_depth >= MAX_SUMMARY_DEPTH:
+            return None
+        own = self.own_context(function)
+        if context is Context.EAGER and own is not None and self.is_tf_function(function):
+            context = own
+        values = self.as_traced(function, values, None) if self.is_tf_function(function) else values
+        key = (function, context is Context.EAGER, *((k, value_key(v)) for k, v in sorted(values.items())))
+        found = self._summaries.get(key)
+        if found is not None:
+            return found
+        region = self.region(function)
+        if region is None or region.top is None:
+            return None
+        interpreter = Interpreter(self.world, region, recording=False)
+        self._summarising.add(function)
+        self._summary_depth += 1
+        try:
+            value = interpreter.run_top(region.top, context, {**self.declared_objects(function), **values}, self.owner_class(function))
+        finally:
+            self._summary_depth -= 1
+            self._summarising.discard(function)
+        found = self._summaries[key] = portable(value)
+        return found
+
+    def declared_objects(self, function: FunctionId) -> dict[str, Value]:
+        return {k: v for k, v in self.declared(function).items() if not v.is_unknown}
+
+    def property_value(self, function: FunctionId, base: Value) -> Value:
+        index = self.project.function(function)
+        if index is None or not index.params:
+            return UNKNOWN
+        found = self.summary(function, {index.params[0].name: base}, Context.TRACED)
+        return found if found is not None else UNKNOWN
+
+    def is_tf_function(self, function: FunctionId) -> bool:
+        """Whether the function itself is handed to tf.function."""
+        traced = self.trace_map.traced.get(function)
+        return traced is not None and any(way.role == "root" for way in traced.ways)
+
+    def own_context(self, function: FunctionId) -> Context | None:
+        """In which context TensorFlow runs the function's body; None when nothing is known to trace it."""
+        traced = self.trace_map.traced.get(function)
+        if traced is None:
+            return None
+        contexts = traced.contexts()
+        for context in (Context.CONVERTED, Context.TRACED):
+            if context in contexts:
+                return context
+        return None
+
+    def owner_class(self, function: FunctionId) -> ClassId | None:
+        index = self.project.function(function)
+        return ClassId(function.path, index.class_qualname) if index is not None and index.class_qualname is not None else None
+
+    def is_generator(self, function: FunctionId) -> bool:
+        index = self.project.function(function)
+        return index is not None and index.is_generator
+
+    def decorator_names(self, function: FunctionId) -> frozenset[str]:
+        """Canonical names of a function's decorators; project decorators as "project"; unknown ones as "unknown"."""
+        found = self._decorators.get(function)
+        if found is None:
+            index = self.project.function(function)
+            names: set[str] = set()
+            for symbol in index.decorators if index is not None else ():
+                names.add(self._decorator_name(function.path, index.scope if index is not None else MODULE_SCOPE, symbol))
+            found = self._decorators[function] = frozenset(names)
+        return found
+
+    def _decorator_name(self, path: str, scope: str, symbol: Symbol) -> str:
+        if symbol is None:
+            return "unknown"
+        if symbol[0] == "call":
+            inner = self.project.resolve(path, scope, symbol[1])
+            if inner is not None and inner.kind == "api" and inner.target == "functools.partial" and symbol[2]:
+                return self._decorator_name(path, scope, symbol[2][0])
+            symbol = symbol[1]
+        if symbol is not None and symbol[0] == "attr" and symbol[2] in ("setter", "getter", "deleter"):
+            return "builtins.property"
+        entity = self.project.resolve(path, scope, symbol)
+        if entity is None:
+            return f"builtins.{symbol[1]}" if symbol is not None and symbol[0] == "name" and symbol[1] in ("staticmethod", "classmethod", "property") else "unknown"
+        return canonical(entity.target) if entity.kind == "api" and isinstance(entity.target, str) else "project"
+
+    def hides_result(self, function: FunctionId) -> bool:
+        """Whether a decorator that we do not know stands between a caller and the function's own result."""
+        return bool(self.decorator_names(function) - self.harmless_decorators) and not self.is_tf_function(function)
+
+    # -- classes ---------------------------------------------------------------------------------------------------------------------------------------------
+
+    def stored_attribute(self, cls: ClassId, name: str) -> Value:
+        """The join of everything that the methods of a class and its relatives store under an attribute of `self`."""
+        joined: Value | None = None
+        seen: set[FunctionId] = set()
+        for method, symbol in self.project.attribute(cls, name):
+            if method in seen:
+                continue
+            seen.add(method)
+            index = self.project.function(method)
+            if index is None:
+                value = _default(symbol) if symbol is not None else UNKNOWN
+            else:
+                value = self._method_writes(method).get(name, UNKNOWN)
+            joined = value if joined is None else join(joined, value)
+        if joined is None or joined.is_none:
+            return UNKNOWN
+        return _variable_constant(joined)
+
+    def _method_writes(self, method: FunctionId) -> dict[str, Value]:
+        found = self._writes.get(method)
+        if found is None:
+            self._writes[method] = {}
+            outcome = self._outcomes.get(method)
+            if outcome is not None:
+                found = outcome.attribute_writes
+            else:
+                found = self._run_for_writes(method)
+            self._writes[method] = found
+        return found
+
+    def _run_for_writes(self, method: FunctionId) -> dict[str, Value]:
+        region = self.region(method) if self.project.region_of(method) == method else None
+        if region is None or region.top is None or self._summary_depth >= MAX_SUMMARY_DEPTH:
+            return {}
+        interpreter = Interpreter(self.world, region, recording=False)
+        self._summary_depth += 1
+        try:
+            interpreter.run_top(region.top, self.own_context(method) or Context.EAGER, self.declared(method), self.owner_class(method))
+        finally:
+            self._summary_depth -= 1
+        return {k: portable(v) for k, v in interpreter.attribute_writes.items()}
+
+    def attribute_before(self, cls: ClassId, name: str, function: FunctionId | None) -> Value:
+        """What `self.name` is at the start of a method: UNBOUND only if no other method, base or class body can have set it."""
+        if self.project.method(cls, name) is not None:
+            return UNKNOWN
+        writers = {method for method, _ in self.project.attribute(cls, name)}
+        others = writers - ({function} if function is not None else set())
+        if not others and self.project.bases_known(cls):
+            bases = [b for b in self.project.bases(cls) if isinstance(b, str)]
+            if all(canonical(b) in ("builtins.object", "object", "tensorflow.Module") for b in bases):
+                return UNBOUND
+        value = self.world.instance_attribute(Value(Kind.INSTANCE, ref=cls), name)
+        return value
+
+    def local_class(self, region: FunctionId, name: str, line: int) -> ClassId | None:
+        """The ClassId of a class statement inside a region."""
+        index = self.project.files.get(region.path)
+        if index is None:
+            return None
+        candidates = [c for c in index.classes.values() if c.name == name]
+        exact = [c for c in candidates if c.line == line]
+        if exact or len(candidates) == 1:
+            return ClassId(region.path, (exact or candidates)[0].qualname)
+        return None
+
+    def namedtuple_fields(self, cls: ClassId) -> list[str] | None:
+        """Field names of a typing.NamedTuple class of the project; None for other classes."""
+        index = self.project.class_index(cls)
+        if index is None or not any(isinstance(b, str) and b.endswith("typing.NamedTuple") for b in self.project.bases(cls)):
+            return None
+        return None
+
+    # -- module level ----------------------------------------------------------------------------------------------------------------------------------------
+
+    def is_plain_global(self, path: str, name: str) -> bool:
+        """A module-level name that is bound by assignment (or a loop), not by an import, def or class."""
+        index = self.project.files[path]
+        return name not in index.imports and name not in index.classes and name not in index.functions
+
+    def module_level_value(self, path: str, name: str) -> Value:
+        """The value of a module-level assignment, evaluated on its own."""
+        index = self.project.files.get(path)
+        assignments = index.assignments.get(name, ()) if index is not None else ()
+        if not 1 <= len(assignments) <= 3 or index is None:
+            return UNKNOWN
+        joined: Value | None = None
+        lines = self.lines(path)
+        for assignment in assignments:
+            if assignment.end_line - assignment.line > 40:
+                return UNKNOWN
+            text = "".join(lines[assignment.line - 1 : assignment.end_line])
+            value = self._evaluate_statement(path, name, text, assignment.line)
+            joined = value if joined is None else join(joined, value)
+        if joined is None or joined.is_none:
+            return UNKNOWN
+        return joined if name.isupper() and len(assignments) == 1 else _variable_constant(joined)
+
+    def _evaluate_statement(self, path: str, name: str, text: str, line: int) -> Value:
+        if text[:1] in (" ", "\t"):
+            return UNKNOWN
+        try:
+            tree = cst.parse_module(text)
+        except cst.ParserSyntaxError:
+            return UNKNOWN
+        region = Region(FunctionId(path, MODULE_SCOPE), tree, line - 1, None)
+        interpreter = Interpreter(self.world, region, recording=False)
+        return portable(interpreter.evaluate_assignment(tree, name))
+
+    def imported_value(self, function: FunctionId, name: str) -> Value:
+        """The value of a name that an import statement inside a function binds."""
+        entity = self.project.resolve(function.path, function.qualname, ("name", name))
+        return self.world.entity_value(entity) if entity is not None else UNKNOWN
+
+
+def _default(symbol: Symbol) -> Value:
+    if symbol is not None and symbol[0] == "const":
+        return ops.constant(symbol[1]) if symbol[1] is not None else NONE
+    if symbol is not None and symbol[0] == "seq":
+        return Value(Kind.PYTHON, pytype=symbol[1], elements=tuple(_default(item) for item in symbol[2]))
+    return UNKNOWN
+
+
+def _variable_constant(value: Value) -> Value:
+    """A value that other code may change: its type stays, the constant goes."""
+    if value.has_const and value.pytype in ("int", "float", "bool", "str", "bytes"):
+        return Value(Kind.PYTHON, pytype=value.pytype, why=value.why)
+    if value.is_container and value.pytype not in ("tuple", "namedtuple"):
+        return Value(Kind.PYTHON, pytype=value.pytype, element=value.element, elements=None, items=None) if not value.elements and not value.items else value
+    return value
+
+
+def _inner_tensors(value: Value) -> Value:
+    """Arrays and NumPy scalars inside an argument's structure become tensors."""
+    if value.elements is None:
+        return value
+    converted = []
+    for member in value.elements:
+        if member.kind is Kind.PYTHON and member.pytype in ("ndarray", "npscalar"):
+            member = as_tensor(member)
+        elif member.kind is Kind.TENSOR and member.eager:
+            member = as_tensor(member)
+        elif member.kind is Kind.PYTHON and member.elements is not None:
+            member = _inner_tensors(member)
+        converted.append(member)
+    return Value(Kind.PYTHON, pytype=value.pytype, elements=tuple(converted), why=value.why)
+
+
+def _role_text(ways: Iterable[object], role: str) -> str:
+    for way in ways:
+        if getattr(way, "role", None) == role and way.steps:  # type: ignore[attr-defined]
+            return f"handed to TensorFlow: {way.steps[-1].how}"  # type: ignore[attr-defined]
+    return "handed to TensorFlow"
+

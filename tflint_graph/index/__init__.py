@@ -1,0 +1,1 @@
+"""Stage 1: one file to a small, picklable FileIndex."""

@@ -1,0 +1,112 @@
+"""FileIndexes as bytes: small enough to keep thousands in memory, and what the cache stores.
+
+A project of ten thousand files does not fit into memory as objects. `marshal` is used because an index is tuples of strings and numbers all the way down: it is five
+times as fast as pickle and cannot run code. Its format changes with Python, so `FORMAT` (which a cache makes part of its keys) names the interpreter.
+"""
+
+from __future__ import annotations
+
+import marshal
+import sys
+import zlib
+from collections import OrderedDict
+from collections.abc import Iterable, Iterator, Mapping
+from typing import Any
+
+from tflint_graph.index.model import Assignment, Call, ClassIndex, FileIndex, FunctionIndex, Parameter, Stopper
+
+# Change the first part whenever the index or what it records changes.
+FORMAT = f"1-{sys.implementation.cache_tag}-{marshal.version}"
+
+_FUNCTION_FIELDS = tuple(FunctionIndex.__dataclass_fields__)
+_CLASS_FIELDS = tuple(ClassIndex.__dataclass_fields__)
+_DEFAULT_HOT = 256
+
+
+def pack(index: FileIndex) -> bytes:
+    """A FileIndex as bytes."""
+    functions = []
+    for entry in index.functions.values():
+        values: list[Any] = [getattr(entry, name) for name in _FUNCTION_FIELDS]
+        values[_PARAMS] = tuple([(p.name, p.kind, p.annotation, p.default, p.has_default) for p in entry.params])
+        values[_STOPPERS] = tuple([(s.code, s.line, s.column, s.end_line, s.end_column, s.detail) for s in entry.stoppers])
+        values[_CALLS] = tuple([tuple(call) for call in entry.calls])
+        functions.append(tuple(values))
+    plain = (
+        index.path,
+        index.module,
+        index.digest,
+        index.lines,
+        index.imports,
+        index.star_imports,
+        functions,
+        [tuple([getattr(entry, name) for name in _CLASS_FIELDS]) for entry in index.classes.values()],
+        {name: tuple([(a.line, a.end_line, a.symbol) for a in found]) for name, found in index.assignments.items()},
+        index.noqa,
+        index.environment_writes,
+    )
+    return zlib.compress(marshal.dumps(plain), 1)
+
+
+def unpack(packed: bytes) -> FileIndex:
+    """The FileIndex that `pack` was given. Raises ValueError for bytes that are none."""
+    try:
+        path, module, digest, lines, imports, stars, functions, classes, assignments, noqa, environment = marshal.loads(zlib.decompress(packed))
+        index = FileIndex(path, module, digest, lines, imports, stars)
+        for values in functions:
+            entry = FunctionIndex(*values)
+            if entry.params:
+                entry.params = tuple([Parameter(*p) for p in values[_PARAMS]])
+            if entry.stoppers:
+                entry.stoppers = tuple([Stopper(*s) for s in values[_STOPPERS]])
+            if entry.calls:
+                entry.calls = tuple([Call(*c) for c in values[_CALLS]])
+            index.functions[entry.qualname] = entry
+        for values in classes:
+            cls = ClassIndex(*values)
+            index.classes[cls.qualname] = cls
+        index.assignments = {name: tuple([Assignment(*a) for a in found]) for name, found in assignments.items()}
+        index.noqa = noqa
+        index.environment_writes = environment
+        return index
+    except (zlib.error, EOFError, TypeError, ValueError) as error:
+        raise ValueError(f"not a packed index: {error}") from None
+
+
+_PARAMS = _FUNCTION_FIELDS.index("params")
+_STOPPERS = _FUNCTION_FIELDS.index("stoppers")
+_CALLS = _FUNCTION_FIELDS.index("calls")
+
+
+class PackedIndexes(Mapping[str, FileIndex]):
+    """FileIndexes by path, kept packed; the most recently used ones are kept as objects too."""
+
+    def __init__(self, packed: Iterable[tuple[str, bytes]] = (), hot: int = _DEFAULT_HOT) -> None:
+        self._packed: dict[str, bytes] = dict(packed)
+        self._hot: OrderedDict[str, FileIndex] = OrderedDict()
+        self._limit = hot
+
+    def add(self, path: str, packed: bytes) -> None:
+        """Add or replace one file."""
+        self._packed[path] = packed
+        self._hot.pop(path, None)
+
+    def __getitem__(self, path: str) -> FileIndex:
+        found = self._hot.get(path)
+        if found is not None:
+            self._hot.move_to_end(path)
+            return found
+        found = unpack(self._packed[path])
+        self._hot[path] = found
+        if len(self._hot) > self._limit:
+            self._hot.popitem(last=False)
+        return found
+
+    def __contains__(self, path: object) -> bool:
+        return path in self._packed
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self._packed)
+
+    def __len__(self) -> int:
+        return len(self._packed)

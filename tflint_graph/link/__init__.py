@@ -1,0 +1,1 @@
+"""Stage 2: the indexes of a project to a map of what TensorFlow traces."""

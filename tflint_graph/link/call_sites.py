@@ -1,0 +1,295 @@
+"""Who calls a function, and whether that is everybody.
+
+One sweep over all files resolves the calls whose name could mean one of the functions asked about. A function is *complete* when every use of it was such a call or
+a registered way of tracing: it is never read as a value, and no call on something unknown bears its name.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping
+
+from tflint_graph.index.model import MODULE_SCOPE, ClassId, FileIndex, FunctionId, FunctionIndex, Symbol
+from tflint_graph.index.symbols import dotted_symbol
+from tflint_graph.index.takers import DATASET_METHODS, DATASET_TRANSFORMATIONS, FUNCTIONS, STRATEGY_METHODS, Treatment
+from tflint_graph.link.edges import Edges
+from tflint_graph.link.meanings import Meaning, taker_name
+from tflint_graph.link.model import CallSites, Traced
+from tflint_graph.link.project import Project
+
+# Decorators of libraries after which a function is still called only by those who name it.
+_HARMLESS = frozenset(
+    "property staticmethod classmethod abstractmethod abstractproperty cached_property function defun do_not_convert custom_gradient recompute_grad lru_cache cache "
+    "wraps deprecated deprecated_args deprecated_arg_values override final overload configurable no_type_check contextmanager jit experimental tf_export "
+    "keras_export dispatch_for_api add_dispatch_support no_automatic_dependency_tracking default name_scope singledispatch decorator setter typechecked".split()
+)
+
+
+class CallSiteTable:
+    """The call sites of all traced functions, worked out on the first question."""
+
+    def __init__(self, project: Project, traced: Mapping[FunctionId, Traced], edges: Edges) -> None:
+        self.project = project
+        self.evaluator = project.evaluator
+        self._traced = traced
+        self._edges = edges
+        self._asked: set[FunctionId] = set()
+        self._callers: dict[FunctionId, dict[FunctionId, int]] = {}
+        self._open: set[FunctionId] = set()
+        self._by_name: dict[str, list[FunctionId]] = {}
+
+    def of(self, function: FunctionId) -> CallSites:
+        """The call sites of one function."""
+        if function not in self._asked:
+            wanted = {function} if self._asked else {function, *self._traced}
+            self._sweep(wanted - self._asked)
+            self._asked |= wanted
+        complete = self.project.complete and function not in self._open
+        return CallSites(self._callers.get(function, {}), complete)
+
+    def _sweep(self, wanted: set[FunctionId]) -> None:
+        self._wanted = wanted
+        self._by_name = {}
+        for function in wanted:
+            entry = self.project.function(function)
+            if entry is None:
+                continue
+            if not entry.is_lambda:
+                self._by_name.setdefault(entry.name, []).append(function)
+            for decorator in entry.decorators:
+                if not self._is_harmless(function, entry, decorator):
+                    self._open.add(function)
+        self._names = set(self._by_name)
+        self._find_aliases()
+        for path in self.project.files:
+            self._sweep_file(self.project.files[path])
+
+    def _is_harmless(self, function: FunctionId, entry: FunctionIndex, decorator: Symbol) -> bool:
+        last = _last(decorator)
+        if last in _HARMLESS:
+            return True
+        return decorator is not None and all(m.kind in ("function", "class") for m in self.evaluator.value(function.path, entry.scope, decorator))
+
+    # Other names
+
+    def _find_aliases(self) -> None:
+        """Names and attributes that are bound to one of the functions: `g = f`, `self.step = tf.function(self._step)`, `step = make_step()`."""
+        factories = {entry.name for entry in self._factories()}
+        found: set[str] = set()
+        for path in self.project.files:
+            index = self.project.files[path]
+            for entry in index.functions.values():
+                for name, symbols in entry.bindings.items():
+                    if name not in self._names and name not in found and self._binds(path, entry.qualname, symbols, factories):
+                        found.add(name)
+            for cls in index.classes.values():
+                for name, sites in cls.attributes.items():
+                    if name not in self._names and name not in found and any(self._binds(path, scope, (symbol,), factories) for scope, symbol in sites):
+                        found.add(name)
+        self._names |= found
+
+    def _factories(self) -> Iterator[FunctionIndex]:
+        """Functions that give back one of the functions defined in them."""
+        for function in self._wanted:
+            entry = self.project.function(function)
+            if entry is not None and ".<locals>." in function.qualname:
+                outer = self.project.files[function.path].functions.get(entry.scope)
+                if outer is not None:
+                    yield outer
+
+    def _binds(self, path: str, scope: str, symbols: Iterable[Symbol], factories: set[str]) -> bool:
+        for symbol in symbols:
+            if symbol is None or symbol[0] in ("param", "const", "import", "def", "class", "loop", "with"):
+                if symbol is not None and symbol[0] == "import" and symbol[1].rpartition(".")[2] in self._names:
+                    return True
+                continue
+            if not self._mentions(symbol, factories):
+                continue
+            value = symbol[1] if symbol[0] == "item" else symbol
+            if symbol[0] == "item" or any(m.kind == "function" and m.target in self._wanted for m in self.evaluator.value(path, scope, value)):
+                return True
+        return False
+
+    def _mentions(self, symbol: Symbol, factories: set[str]) -> bool:
+        if symbol is None:
+            return False
+        kind = symbol[0]
+        if kind in ("name", "attr"):
+            return symbol[-1] in self._names
+        if kind == "lambda":
+            return True
+        if kind == "call":
+            return _last(symbol[1]) in factories or any(self._mentions(a, factories) for a in symbol[2][:1])
+        if kind == "either":
+            return any(self._mentions(item, factories) for item in symbol[1])
+        return kind == "item" and self._mentions(symbol[1], factories)
+
+    # Uses
+
+    def _sweep_file(self, index: FileIndex) -> None:
+        for entry in index.functions.values():
+            scope = FunctionId(index.path, entry.qualname)
+            if self._names.isdisjoint(entry.called_names) and entry.qualname != MODULE_SCOPE:
+                calls_matter = False
+            else:
+                calls_matter = True
+            for call in entry.calls:
+                symbol = call.symbol
+                last = _last_name(symbol[1])
+                if last in self._names and calls_matter:
+                    self._count(scope, symbol[1], last)
+                elif last is None:
+                    self._count(scope, symbol[1], None)
+                elif last == "getattr":
+                    self._getattr(scope, symbol)
+                for argument in (*symbol[2], *[v for _, v in symbol[3]]):
+                    if argument is not None and self._is_use(argument):
+                        self._handed(scope, symbol, argument)
+            for read in entry.escapes:
+                self._escape(scope, read)
+            for symbol in entry.returns:
+                if symbol[0] in ("name", "attr", "lambda", "call", "either"):
+                    self._returned(scope, entry, symbol)
+            for param in entry.params:
+                if param.default is not None and self._is_use(param.default):
+                    self._leak(FunctionId(index.path, entry.scope), param.default)
+
+    def _is_use(self, symbol: Symbol) -> bool:
+        kind = symbol[0]
+        if kind in ("name", "attr"):
+            return symbol[-1] in self._names
+        if kind == "either" or kind == "seq":
+            return any(item is not None and self._is_use(item) for item in symbol[-1])
+        return bool(kind == "call" and symbol[2] and any(a is not None and a[0] != "call" and self._is_use(a) for a in symbol[2]))
+
+    def _count(self, scope: FunctionId, callee: Symbol, last: str | None) -> None:
+        meanings = self.evaluator.value(scope.path, scope.qualname, callee)
+        unresolved = callee is not None and callee[0] == "attr"
+        for meaning in meanings:
+            if meaning.kind == "function":
+                unresolved = False
+                for target in self._targets(meaning):
+                    if target in self._wanted:
+                        callers = self._callers.setdefault(target, {})
+                        region = self.project.region_of(scope)
+                        callers[region] = callers.get(region, 0) + 1
+            elif meaning.kind == "instance":
+                call = self.project.method(meaning.target, "__call__")
+                if call is not None and call in self._wanted:
+                    callers = self._callers.setdefault(call, {})
+                    region = self.project.region_of(scope)
+                    callers[region] = callers.get(region, 0) + 1
+                unresolved = False
+            elif meaning.kind in ("api", "class", "method", "result", "module", "dataset"):
+                unresolved = False
+        if unresolved and last is not None:
+            for function in self._by_name.get(last, ()):
+                if self._is_method(function):
+                    self._open.add(function)
+
+    def _targets(self, meaning: Meaning) -> list[FunctionId]:
+        """A method called on an object may be the override of a subclass."""
+        targets = [meaning.target]
+        if meaning.bound is not None:
+            name = meaning.target.qualname.rpartition(".")[2]
+            for cls in self.project.subclasses(meaning.bound):
+                own = self.project.class_index(cls)
+                if own is not None and name in own.methods:
+                    targets.append(FunctionId(cls.path, own.methods[name]))
+        return list(dict.fromkeys(targets))
+
+    def _is_method(self, function: FunctionId) -> bool:
+        entry = self.project.function(function)
+        return entry is not None and entry.class_qualname is not None
+
+    def _getattr(self, scope: FunctionId, symbol: Symbol) -> None:
+        args = symbol[2]
+        if len(args) < 2:
+            return
+        if args[1] is not None and args[1][0] == "const":
+            self._open_by_name(str(args[1][1]))
+            return
+        for meaning in self.evaluator.value(scope.path, scope.qualname, args[0]) if args[0] is not None else ():
+            if meaning.kind in ("instance", "class"):
+                self._open_class(meaning.target)
+            elif meaning.kind == "module":
+                self._open.update(f for f in self._wanted if f.path == meaning.target)
+
+    def _open_class(self, cls: ClassId) -> None:
+        family = [c for c in self.project.bases(cls) if isinstance(c, ClassId)]
+        for member in [*family, *self.project.subclasses(cls)]:
+            entry = self.project.class_index(member)
+            if entry is not None:
+                self._open.update(FunctionId(member.path, qualname) for qualname in entry.methods.values())
+
+    def _open_by_name(self, name: str) -> None:
+        for function in self._by_name.get(name, ()):
+            if self._is_method(function):
+                self._open.add(function)
+
+    def _escape(self, scope: FunctionId, read: str) -> None:
+        base, dot, name = read.rpartition(".")
+        if name not in self._names:
+            return
+        if not dot:
+            self._leak(scope, ("name", name))
+        elif base:
+            self._leak(scope, dotted_symbol(read))
+        else:
+            self._open_by_name(name)
+
+    def _leak(self, scope: FunctionId, symbol: Symbol) -> None:
+        """The value of an expression goes where it is not followed."""
+        meanings = self.evaluator.value(scope.path, scope.qualname, symbol)
+        known = False
+        for meaning in meanings:
+            if meaning.kind == "function":
+                known = True
+                self._open.update(self._targets(meaning))
+            elif meaning.kind == "seq":
+                path, inner, items = meaning.target
+                for item in items:
+                    if item is not None:
+                        self._leak(FunctionId(path, inner), item)
+        if not known and symbol[0] == "attr" and all(m.kind in ("unknown", "member") for m in meanings):
+            self._open_by_name(symbol[2])
+
+    def _handed(self, scope: FunctionId, symbol: Symbol, argument: Symbol) -> None:
+        """A function is an argument of a call: fine where the taker is known to trace it, or to make another name for it."""
+        callee = symbol[1]
+        last = _last_name(callee)
+        if last in STRATEGY_METHODS or last in DATASET_METHODS:
+            return
+        for meaning in self.evaluator.value(scope.path, scope.qualname, callee) if callee is not None else ():
+            if meaning.kind in ("api", "builtin"):
+                dotted = taker_name(meaning.target) if meaning.kind == "api" else meaning.target
+                taker = FUNCTIONS.get(dotted) or DATASET_TRANSFORMATIONS.get(dotted)
+                if taker is not None and taker.treatment is not Treatment.PASSES:
+                    return
+                if dotted == "functools.partial":
+                    return
+        self._leak(scope, argument)
+
+    def _returned(self, scope: FunctionId, entry: FunctionIndex, symbol: Symbol) -> None:
+        """A function that is given back is followed through names bound to the call; given back by one that is used otherwise, it is not."""
+        if symbol[0] == "call" or not (self._is_use(symbol) or symbol[0] == "lambda"):
+            return
+        for meaning in self.evaluator.value(scope.path, scope.qualname, symbol):
+            if meaning.kind == "function" and meaning.target in self._wanted and not self._factory_is_followed(scope, entry):
+                self._open.add(meaning.target)
+
+    def _factory_is_followed(self, factory: FunctionId, entry: FunctionIndex) -> bool:
+        """Every call of the factory in the project is the whole value of a binding or is called at once, and there is no other use of it."""
+        return False
+
+
+def _last(symbol: Symbol) -> str | None:
+    """The last name of a callee or decorator, through calls."""
+    while symbol is not None and symbol[0] == "call":
+        symbol = symbol[1]
+    return _last_name(symbol)
+
+
+def _last_name(symbol: Symbol) -> str | None:
+    if symbol is None or symbol[0] not in ("name", "attr"):
+        return None
+    return str(symbol[-1])

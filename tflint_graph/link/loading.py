@@ -1,0 +1,131 @@
+"""From the paths of a project to its Project: gate, index, name."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+from typing import NamedTuple
+
+from tflint_graph.findings import FileError
+from tflint_graph.index.build import build_index
+from tflint_graph.index.gate import imported_modules, mentions_tensorflow
+from tflint_graph.index.pack import FORMAT, PackedIndexes, pack
+from tflint_graph.link.keras import project_version
+from tflint_graph.link.modules import Modules
+from tflint_graph.link.project import Project
+from tflint_graph.source.text import SourceError
+
+# Gives the packed index for a key, making (and keeping) it with the function when it has none.
+Cached = Callable[[str, Callable[[], bytes]], bytes]
+
+
+@dataclass(slots=True)
+class Counts:
+    """What was looked at: `files` were read, `relevant` mention TensorFlow or Keras. `skipped` maps a path to the reason it was left out."""
+
+    files: int = 0
+    relevant: int = 0
+    skipped: dict[str, str] = field(default_factory=dict)
+
+
+class Loaded(NamedTuple):
+    """A project, the files that could not be read, and what was looked at."""
+
+    project: Project
+    errors: list[FileError]
+    counts: Counts
+
+
+def load_project(
+    root: str, paths: Sequence[str], read: Callable[[str], bytes], *, complete: bool, keras: int | None = None, cached: Cached | None = None
+) -> Loaded:
+    """Read and index the files of a project.
+
+    `paths` are all its Python files, `read` gives a file's bytes (OSError makes a FileError). `keras` is a version decided outside of the code; what the code says
+    comes first. `cached` keeps packed indexes between runs. Files that neither mention TensorFlow nor import or are imported by files that do stay unread.
+    """
+    errors: list[FileError] = []
+    counts = Counts()
+    modules = Modules(root, paths)
+    chosen = _gate(paths, read, modules, errors, counts)
+    files = PackedIndexes()
+    for path in chosen:
+        try:
+            data = read(path)
+            files.add(path, _indexed(path, modules.name(path), data, cached))
+        except OSError as error:
+            errors.append(FileError(path, 0, f"cannot be read: {error.strerror or error}"))
+        except SourceError as error:
+            errors.append(FileError(path, error.line, error.reason))
+    own = project_version(files[path] for path in files)
+    project = Project(root, files, complete=complete, keras=own if own is not None else keras, read=read, paths=paths)
+    return Loaded(project, errors, counts)
+
+
+def _indexed(path: str, module: str, data: bytes, cached: Cached | None) -> bytes:
+    def make() -> bytes:
+        return pack(build_index(path, module, data))
+
+    if cached is None:
+        return make()
+    return cached(index_key(path, module, data), make)
+
+
+def index_key(path: str, module: str, data: bytes) -> str:
+    """Under which an index is kept: its format, the file's content, path and module."""
+    import hashlib
+
+    digest = hashlib.blake2b(data, digest_size=16)
+    digest.update(f"\0{path}\0{module}\0{FORMAT}".encode())
+    return digest.hexdigest()
+
+
+def _gate(paths: Sequence[str], read: Callable[[str], bytes], modules: Modules, errors: list[FileError], counts: Counts) -> list[str]:
+    """The files worth indexing: those that mention TensorFlow, what these import from the project, and those that import them."""
+    relevant: dict[str, None] = {}
+    imports: dict[str, list[str]] = {}
+    for path in paths:
+        try:
+            data = read(path)
+        except OSError as error:
+            errors.append(FileError(path, 0, f"cannot be read: {error.strerror or error}"))
+            continue
+        counts.files += 1
+        if mentions_tensorflow(data):
+            relevant[path] = None
+        imports[path] = _project_imports(path, data, modules)
+    counts.relevant = len(relevant)
+    chosen = dict(relevant)
+    frontier = list(relevant)
+    while frontier:  # what they import, and what that imports
+        for imported in imports.get(frontier.pop(), ()):
+            if imported not in chosen and imported in imports:
+                chosen[imported] = None
+                frontier.append(imported)
+    for path, imported_files in imports.items():  # who calls them
+        if path not in chosen and any(imported in relevant for imported in imported_files):
+            chosen[path] = None
+    for path in paths:
+        if path in imports and path not in chosen:
+            counts.skipped[path] = "does not mention TensorFlow"
+    return [path for path in paths if path in chosen]
+
+
+def _project_imports(path: str, data: bytes, modules: Modules) -> list[str]:
+    """The project files that a file imports, by its import statements' bytes."""
+    found: list[str] = []
+    package: str | None = None
+    for dotted in imported_modules(data):
+        if dotted.startswith("."):
+            if package is None:
+                name = modules.name(path)
+                package = name if modules.is_package(path) else name.rpartition(".")[0]
+            stripped = dotted.lstrip(".")
+            base = package
+            for _ in range(len(dotted) - len(stripped) - 1):
+                base = base.rpartition(".")[0]
+            dotted = f"{base}.{stripped}".strip(".")
+        target = modules.find(dotted, path)
+        if target is not None and target != path:
+            found.append(target)
+    return found

@@ -1,0 +1,235 @@
+"""The joined view of all FileIndexes of a project. Names only; no syntax."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping, Sequence
+
+from tflint_graph.index.model import MODULE_SCOPE, ClassId, ClassIndex, FileIndex, FunctionId, FunctionIndex, Symbol
+from tflint_graph.knowledge.api import canonical
+from tflint_graph.link.meanings import Evaluator, Meaning, Meanings
+from tflint_graph.link.model import Entity
+from tflint_graph.link.modules import Modules
+
+
+class Project:
+    """All indexed files of one project, and what their names mean across modules.
+
+    `complete` says that every file of the project that could matter was read, so that "all call sites" means all. `keras` is the Keras version the project's own
+    evidence decides (2 or 3), or None. `files` may be any mapping of paths to indexes (see `index.pack.PackedIndexes`) or the indexes themselves. `paths` are
+    all files of the project, indexed or not: they say what is a package. `read` gives a file's bytes; without it, they are read from disk.
+    """
+
+    root: str
+    files: Mapping[str, FileIndex]
+    complete: bool
+    keras: int | None
+
+    def __init__(
+        self,
+        root: str,
+        files: Iterable[FileIndex] | Mapping[str, FileIndex],
+        *,
+        complete: bool,
+        keras: int | None = None,
+        read: Callable[[str], bytes] | None = None,
+        paths: Iterable[str] | None = None,
+    ) -> None:
+        self.root = root
+        self.files = files if isinstance(files, Mapping) else {index.path: index for index in files}
+        self.complete = complete
+        self.keras = keras
+        self.modules = Modules(root, paths if paths is not None else self.files)
+        self.evaluator = Evaluator(self)
+        self._read = read
+        self._bases: dict[ClassId, tuple[tuple[ClassId | str, ...], bool]] = {}
+        self._subclasses: dict[ClassId, list[ClassId]] | None = None
+        self._attribute_sites: dict[tuple[ClassId, str], tuple[tuple[FunctionId, Symbol], ...]] = {}
+        self._methods: dict[tuple[ClassId, str], FunctionId | None] = {}
+
+    def source(self, path: str) -> bytes:
+        """The bytes that were indexed for `path` (read again from disk or from the editor's override). Raises OSError."""
+        if self._read is not None:
+            return self._read(path)
+        with open(path, "rb") as file:
+            return file.read()
+
+    def function(self, function: FunctionId) -> FunctionIndex | None:
+        """The entry of a function, None when there is none."""
+        if function.path not in self.files:
+            return None
+        return self.files[function.path].functions.get(function.qualname)
+
+    def class_index(self, cls: ClassId) -> ClassIndex | None:
+        """The entry of a class, None when there is none."""
+        if cls.path not in self.files:
+            return None
+        return self.files[cls.path].classes.get(cls.qualname)
+
+    def region_of(self, function: FunctionId) -> FunctionId:
+        """The outermost function around a function: a top-level def or a method of a top-level class (classes may nest); "<module>" for module-level lambdas."""
+        index = self.files[function.path]
+        outermost = MODULE_SCOPE
+        current = function.qualname
+        while current != MODULE_SCOPE:
+            entry = index.functions.get(current)
+            if entry is not None:
+                if not entry.is_lambda:
+                    outermost = current
+                current = entry.scope
+            else:
+                cls = index.classes.get(current)
+                if cls is None:
+                    break
+                current = cls.scope
+        return FunctionId(function.path, outermost)
+
+    # Names
+
+    def lookup(self, path: str, name: str) -> Entity | None:
+        """What a module-level name of a file stands for, imports and re-exports followed. Not builtins: a name not bound in the module gives None."""
+        if path not in self.files:
+            return None
+        meanings = self.evaluator._module_member(path, name, 0)
+        if not meanings:
+            return None
+        return self._entity(meanings) or Entity("global", (path, name))
+
+    def member(self, entity: Entity, attribute: str) -> Entity | None:
+        """`entity.attribute`: a member of a module, API name, class (bases followed) or instance (methods and bases followed; attributes are values: see `attribute`)."""
+        kind, target = entity
+        if kind == "api":
+            return Entity("api", canonical(f"{target}.{attribute}"))
+        if kind == "module":
+            assert isinstance(target, str)
+            found = self.lookup(target, attribute)
+            return found or self._entity(self.evaluator.member(Meaning("module", target), attribute))
+        if kind in ("class", "instance"):
+            assert isinstance(target, ClassId)
+            method = self.method(target, attribute)
+            if method is not None:
+                return Entity("function", method)
+            return self._entity(self.evaluator.member(Meaning(kind, target), attribute))
+        return None
+
+    def resolve(self, path: str, scope: str, symbol: Symbol) -> Entity | None:
+        """What an expression in `scope` (a function's qualname or "<module>") stands for: local and enclosing bindings, `self`, instances made by calling a
+        class, attributes of `self`, partials and decorators that keep the function. None when unknown or ambiguous."""
+        if path not in self.files:
+            return None
+        return self._entity(self.evaluator.value(path, scope, symbol))
+
+    def _entity(self, meanings: Meanings) -> Entity | None:
+        """The one entity among some meanings; literals (`f = None` before the real thing) do not count."""
+        real = {(m.kind, m.target) for m in meanings if m.kind != "const"}
+        if len(real) != 1:
+            return None
+        kind, target = real.pop()
+        if kind in ("function", "class", "instance", "module"):
+            return Entity(kind, target)
+        if kind == "api" and "()" not in target:
+            return Entity("api", canonical(target))
+        return None
+
+    # Classes
+
+    def bases(self, cls: ClassId) -> Sequence[ClassId | str]:
+        """The class and all its bases in method resolution order (an approximation where it is ambiguous); API bases as canonical dotted names."""
+        return [base if isinstance(base, ClassId) else canonical(base) for base in self._linearised(cls)[0]]
+
+    def api_bases(self, cls: ClassId) -> Sequence[str]:
+        """The library classes among the bases, as the imports spell them."""
+        return [base for base in self._linearised(cls)[0] if isinstance(base, str)]
+
+    def bases_known(self, cls: ClassId) -> bool:
+        """True when every base of the class was resolved."""
+        return self._linearised(cls)[1]
+
+    def _linearised(self, cls: ClassId) -> tuple[tuple[ClassId | str, ...], bool]:
+        found = self._bases.get(cls)
+        if found is not None:
+            return found
+        self._bases[cls] = ((cls,), False)  # while in the making: a class among its own bases
+        entry = self.class_index(cls)
+        if entry is None:
+            return self._bases[cls]
+        lists: list[list[ClassId | str]] = []
+        known = True
+        for symbol in entry.bases:
+            meanings = [m for m in self.evaluator.value(cls.path, entry.scope, symbol) if m.kind in ("class", "api", "result", "builtin")]
+            if len(meanings) != 1:
+                known = False
+                continue
+            base = meanings[0]
+            if base.kind == "class" and base.target != cls:
+                order, base_known = self._linearised(base.target)
+                lists.append(list(order))
+                known = known and base_known
+            elif base.kind == "api":
+                lists.append([base.target])
+            elif base.kind == "builtin":
+                lists.append([f"builtins.{base.target}"])
+            else:
+                known = False
+        self._bases[cls] = ((cls, *_merge(lists)), known)
+        return self._bases[cls]
+
+    def method(self, cls: ClassId, name: str) -> FunctionId | None:
+        """The project method that `instance.name` finds first."""
+        key = (cls, name)
+        if key not in self._methods:
+            self._methods[key] = self._find_method(cls, name)
+        return self._methods[key]
+
+    def _find_method(self, cls: ClassId, name: str) -> FunctionId | None:
+        for base in self._linearised(cls)[0]:
+            if isinstance(base, ClassId):
+                entry = self.class_index(base)
+                qualname = entry.methods.get(name) if entry is not None else None
+                if qualname is not None:
+                    return FunctionId(base.path, qualname)
+        return None
+
+    def attribute(self, cls: ClassId, name: str) -> Sequence[tuple[FunctionId, Symbol]]:
+        """Every assignment to `self.name` in the methods of the class, its bases and its subclasses; class-level bindings have the class body's scope."""
+        key = (cls, name)
+        found = self._attribute_sites.get(key)
+        if found is None:
+            sites: list[tuple[FunctionId, Symbol]] = []
+            family = [base for base in self._linearised(cls)[0] if isinstance(base, ClassId)]
+            for member in [*family, *self.subclasses(cls)]:
+                entry = self.class_index(member)
+                if entry is None:
+                    continue
+                sites += [(FunctionId(member.path, qualname), symbol) for qualname, symbol in entry.attributes.get(name, ())]
+                sites += [(FunctionId(member.path, member.qualname), symbol) for symbol in entry.bindings.get(name, ())]
+            found = self._attribute_sites[key] = tuple(sites)
+        return found
+
+    def subclasses(self, cls: ClassId) -> Sequence[ClassId]:
+        """All project classes below `cls`."""
+        if self._subclasses is None:
+            self._subclasses = {}
+            for path in self.files:
+                for qualname in self.files[path].classes:
+                    below = ClassId(path, qualname)
+                    for base in self._linearised(below)[0][1:]:
+                        if isinstance(base, ClassId):
+                            self._subclasses.setdefault(base, []).append(below)
+        return self._subclasses.get(cls, [])
+
+
+def _merge(lists: list[list[ClassId | str]]) -> list[ClassId | str]:
+    """Method resolution order of several bases: a base comes after everything below it, otherwise in the order written."""
+    merged: list[ClassId | str] = []
+    pending = [list(order) for order in lists if order]
+    while pending:
+        for order in pending:
+            head = order[0]
+            if not any(head in other[1:] for other in pending):
+                break
+        else:
+            head = pending[0][0]
+        merged.append(head)
+        pending = [[base for base in order if base != head] for order in pending]
+        pending = [order for order in pending if order]
+    return merged

@@ -1,0 +1,34 @@
+"""Who traces what: joins a project's indexes into the TraceMap."""
+
+from __future__ import annotations
+
+from tflint_graph.index.model import FunctionId
+from tflint_graph.link.call_sites import CallSiteTable
+from tflint_graph.link.contexts import Spread
+from tflint_graph.link.edges import Edges
+from tflint_graph.link.model import CallSites, Traced
+from tflint_graph.link.project import Project
+from tflint_graph.link.roots import Roots
+
+
+class TraceMap:
+    """Every function that TensorFlow traces, how it gets there, and who calls each function."""
+
+    traced: dict[FunctionId, Traced]
+
+    def __init__(self, project: Project, traced: dict[FunctionId, Traced], edges: Edges) -> None:
+        self.traced = traced
+        self._call_sites = CallSiteTable(project, traced, edges)
+
+    def call_sites(self, function: FunctionId) -> CallSites:
+        """All calls of a function found in the project, by the region that holds them."""
+        return self._call_sites.of(function)
+
+
+def link(project: Project) -> TraceMap:
+    """Find every root, then everything the roots reach."""
+    edges = Edges(project)
+    roots = Roots(project, edges)
+    spread = Spread(project, edges)
+    traced = spread.run(list(roots.find()))
+    return TraceMap(project, traced, edges)

@@ -1,0 +1,1 @@
+"""What a run prints: text, full text, JSON, GitHub workflow commands, statistics."""

@@ -1,0 +1,1 @@
+"""Bytes to text to regions, and positions back to lines and columns of the file."""

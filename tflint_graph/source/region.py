@@ -1,0 +1,189 @@
+"""A region: the source of one outermost function, or of a module's own statements, parsed by LibCST on its own.
+
+The text keeps its lines: an indented function is parsed below a one-line `if 1:`, and a module's own statements are parsed with every function body replaced by
+`pass` and blank lines. So a line of the tree is a line of the file plus a constant.
+"""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+
+import libcst as cst
+from libcst.metadata import MetadataWrapper, PositionProvider
+
+from tflint_graph.findings import Span
+from tflint_graph.index.model import MODULE_SCOPE, FileIndex, FunctionId, FunctionIndex
+from tflint_graph.source.walk import children
+
+_STATEMENTS = (cst.BaseSmallStatement, cst.BaseCompoundStatement)
+
+
+class RegionError(ValueError):
+    """LibCST could not parse the region's text (ast could)."""
+
+
+@dataclass(slots=True)
+class Region:
+    """The parsed source of one region.
+
+    `first_line` is the file's line of the first line of `text` as parsed. `top` is the outermost def or lambda node, None for a module's own statements. `parents` maps id(node) to the node that
+    holds it; `statement_lines` maps id(statement) to its 1-based line in the file; `function_nodes` maps a qualified name to its def or lambda node.
+    """
+
+    function: FunctionId
+    tree: cst.Module
+    line_offset: int
+    top: cst.CSTNode | None
+    parents: dict[int, cst.CSTNode] = field(default_factory=dict)
+    statement_lines: dict[int, int] = field(default_factory=dict)
+    function_nodes: dict[str, cst.CSTNode] = field(default_factory=dict)
+    names_of_functions: dict[int, str] = field(default_factory=dict)
+    _positions: dict[cst.CSTNode, object] | None = None
+
+    def parent(self, node: cst.CSTNode) -> cst.CSTNode | None:
+        return self.parents.get(id(node))
+
+    def statement(self, node: cst.CSTNode) -> cst.CSTNode:
+        """The innermost statement that holds `node`; the node itself when there is none."""
+        current: cst.CSTNode | None = node
+        while current is not None:
+            if isinstance(current, _STATEMENTS):
+                return current
+            current = self.parents.get(id(current))
+        return node
+
+    def line(self, node: cst.CSTNode) -> int:
+        """The 1-based line in the file on which the statement around `node` starts."""
+        return self.statement_lines.get(id(self.statement(node)), self.line_offset + 1)
+
+    def span(self, node: cst.CSTNode) -> Span:
+        """The exact place of a node in the file. The first call computes all positions of the region, which costs about as much as parsing it."""
+        if self._positions is None:
+            wrapper = MetadataWrapper(self.tree, unsafe_skip_copy=True)
+            self._positions = dict(wrapper.resolve(PositionProvider))
+        position = self._positions.get(node)
+        if position is None:
+            line = self.line(node)
+            return Span(line, 1, line, 1)
+        start, end = position.start, position.end  # type: ignore[attr-defined]
+        return Span(start.line + self.line_offset, start.column + 1, end.line + self.line_offset, end.column + 1)
+
+
+def parse_region(index: FileIndex, lines: Sequence[str], function: FunctionId) -> Region:
+    """Parse the region of `function` (its own text, or the module's own statements for "<module>").
+
+    `lines` are the file's lines with their ends. Raises RegionError when LibCST rejects the text.
+    """
+    if function.qualname == MODULE_SCOPE:
+        text, offset = _module_text(index, lines), 0
+    else:
+        entry = index.functions[function.qualname]
+        text, offset = _function_text(entry, lines)
+    try:
+        tree = cst.parse_module(text)
+        own = ast.parse(text)
+    except (cst.ParserSyntaxError, SyntaxError, ValueError, RecursionError) as error:
+        raise RegionError(str(error).splitlines()[0]) from error
+    region = Region(function, tree, offset, None)
+    _survey(region, own)
+    if function.qualname != MODULE_SCOPE:
+        region.top = _outermost_def(tree)
+        if region.top is None:
+            raise RegionError("the region holds no function")
+    _name_functions(region, own, index)
+    return region
+
+
+def _function_text(entry: FunctionIndex, lines: Sequence[str]) -> tuple[str, int]:
+    picked = list(lines[entry.first_line - 1 : entry.end_line])
+    if picked:
+        picked[0] = picked[0].lstrip("\f")
+    if picked and picked[0][:1] in (" ", "\t"):
+        return "if 1:\n" + "".join(picked), entry.first_line - 2
+    return "".join(picked), entry.first_line - 1
+
+
+def _module_text(index: FileIndex, lines: Sequence[str]) -> str:
+    """The module with the body of every outermost function replaced by `pass`, line for line."""
+    out = list(lines)
+    spans = sorted((f.first_line, f.end_line, f.qualname) for f in index.functions.values() if not f.is_lambda and f.qualname != MODULE_SCOPE)
+    last = 0
+    for first, end, _ in spans:
+        if first <= last:
+            continue  # nested in the function before
+        last = end
+        head = out[first - 1]
+        indent = head[: len(head) - len(head.lstrip(" \t\f"))]
+        out[first - 1] = indent + "pass\n"
+        for k in range(first, min(end, len(out))):
+            out[k] = "\n"
+    return "".join(out)
+
+
+def _outermost_def(tree: cst.Module) -> cst.CSTNode | None:
+    stack: list[cst.CSTNode] = [tree]
+    while stack:
+        node = stack.pop()
+        if isinstance(node, (cst.FunctionDef, cst.Lambda)):
+            return node
+        stack.extend(reversed(list(children(node))))
+    return None
+
+
+def _survey(region: Region, own: ast.Module) -> None:
+    """One walk in source order: parents, and the line of every statement, taken from the standard library's tree of the same text."""
+    parents = region.parents
+    statements: list[cst.CSTNode] = []
+    stack: list[cst.CSTNode] = [region.tree]
+    while stack:
+        node = stack.pop()
+        if isinstance(node, _STATEMENTS):
+            statements.append(node)
+        below = list(children(node))
+        for child in below:
+            parents[id(child)] = node
+        below.reverse()
+        stack.extend(below)
+    lines = sorted((n.lineno, n.col_offset) for n in ast.walk(own) if isinstance(n, ast.stmt))
+    # A decorated def is visited before its decorators' line, but both orders are those of the statements themselves.
+    if len(lines) == len(statements):
+        for statement, (line, _) in zip(statements, lines, strict=True):
+            region.statement_lines[id(statement)] = line + region.line_offset
+
+
+def _name_functions(region: Region, own: ast.Module, index: FileIndex) -> None:
+    """Give every def and lambda of the region the qualified name that the index has for its place in the file."""
+    wanted = [n for n in ast.walk(own) if isinstance(n, (ast.FunctionDef, ast.AsyncFunctionDef, ast.Lambda))]
+    wanted.sort(key=lambda n: (n.lineno, n.col_offset))
+    nodes = _functions_in_order(region.tree)
+    if len(nodes) != len(wanted):
+        return
+    names = index.names_by_place()
+    for node, place in zip(nodes, wanted, strict=True):
+        qualname = names.get((place.lineno + region.line_offset, place.col_offset + 1))
+        if qualname is not None:
+            region.function_nodes[qualname] = node
+            region.names_of_functions[id(node)] = qualname
+
+
+def _functions_in_order(tree: cst.Module) -> list[cst.CSTNode]:
+    found: list[cst.CSTNode] = []
+
+    def visit(node: cst.CSTNode) -> None:
+        if isinstance(node, cst.FunctionDef):
+            for decorator in node.decorators:
+                visit(decorator)
+            found.append(node)
+            for child in children(node):
+                if not isinstance(child, cst.Decorator):
+                    visit(child)
+            return
+        if isinstance(node, cst.Lambda):
+            found.append(node)
+        for child in children(node):
+            visit(child)
+
+    visit(tree)
+    return found
