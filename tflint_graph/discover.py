@@ -138,6 +138,8 @@ def walk(folder: str, config: Config, skipped: dict[str, str] | None = None, *, 
             if not is_folder and not entry.name.endswith(".py"):
                 continue
             if is_folder and entry.name in excludes:
+                if entry.name[:1] in "._":  # nobody misses what is in .git or __pycache__
+                    continue
                 reason = "excluded by default"
             else:
                 reason = (own.verdict(entry.path, is_folder) if own else "") or (patterns.verdict(entry.path, is_folder) if patterns else "")

@@ -123,17 +123,18 @@ class _Block:
 _Step = _Conditional | _Block | cst.CSTNode
 
 
-_known: weakref.WeakKeyDictionary[cst.FunctionDef, Lowered] = weakref.WeakKeyDictionary()
+_known: weakref.WeakKeyDictionary[Facts, dict[int, Lowered]] = weakref.WeakKeyDictionary()  # by region, then by id of the def
 
 
 def lower(function: cst.FunctionDef, facts: Facts) -> Lowered:
     """Follow AutoGraph's rewriting of the returns of one function (nested functions are functions of their own). Several rules ask: the answer is kept."""
-    result = _known.get(function)
+    known = _known.setdefault(facts, {})
+    result = known.get(id(function))
     if result is None:
         steps, _ = _Rewriter(facts).block(_statements(function.body))
         result = Lowered()
         _Evaluator(facts, result).sequence(steps, _Place())
-        _known[function] = result
+        known[id(function)] = result
     return result
 
 

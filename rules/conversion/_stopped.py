@@ -13,6 +13,15 @@ import libcst as cst
 from tflint_graph.rule_api import TRACED, Claim, Facts, FunctionFacts, Severity, Staging, Stopper, Unconverted
 
 
+def converted_as_a_whole(function: FunctionFacts, facts: Facts) -> bool:
+    """Whether AutoGraph takes the function on its own; functions nested in a converted one are converted with it."""
+    for ancestor in facts.ancestors(function.node):
+        outer = facts.function(ancestor) if isinstance(ancestor, (cst.FunctionDef, cst.Lambda)) else None
+        if outer is not None and (outer.converted or outer.unconverted is Unconverted.STOPPED):
+            return False
+    return bool(function.contexts & TRACED)
+
+
 def owner(stopper: Stopper, facts: Facts) -> FunctionFacts | None:
     """The innermost function that is converted as a whole and is not, because of `stopper`; None where AutoGraph would not convert it anyway.
 
@@ -20,7 +29,7 @@ def owner(stopper: Stopper, facts: Facts) -> FunctionFacts | None:
     """
     found = None
     for function in facts.functions():
-        if stopper in function.stoppers and function.contexts & TRACED and "nested" not in function.roles:
+        if stopper in function.stoppers and converted_as_a_whole(function, facts):
             found = function
     return found if found is not None and found.unconverted in (None, Unconverted.STOPPED) else None
 

@@ -1,9 +1,9 @@
-"""An annotation that names something only the enclosing function knows, on a function that TensorFlow should convert.
+"""An annotation that names something only the enclosing function or class knows, on a function that TensorFlow should convert.
 
 ## What it does
 
-Reports a parameter or return annotation of a converted function that reads a name bound only in an enclosing function (typically `from typing import
-Tuple` inside a factory) when the function's body does not read that name.
+Reports a parameter or return annotation of a converted function that reads a name bound only in an enclosing function or class (typically `from typing
+import Tuple` inside a factory) when the function's body does not read that name.
 
 ## Why it is a problem
 
@@ -78,5 +78,5 @@ make_step()(tf.constant([3.0, 4.0]))
 def check(node: Stopper, facts: Facts) -> Iterator[Claim]:
     name = f"`{node.detail}`" if node.detail else "a name"
     yield from stopped(
-        node, facts, f"An annotation that reads {name} from the enclosing function", "Import it at module level, or write the annotation as a string."
+        node, facts, f"An annotation that reads {name} from the enclosing scope", "Import it at module level, or write the annotation as a string."
     )

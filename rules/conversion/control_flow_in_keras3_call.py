@@ -86,6 +86,6 @@ def check(node: Suspect, facts: Facts) -> Iterator[Claim]:
         assumed = "" if function.keras == 3 else " (assumed here; Keras 2 did)"
         message = (
             f"`{found.what}` in `{function.display}` needs AutoGraph, and Keras 3{assumed} does not convert what it calls "
-            f"(TensorFlow: {found.error} in fit and predict). Use tf.where, tf.cond or keras.ops, or decorate the method with tf.function."
+            f"(TensorFlow: {found.error} in fit and predict). Use tf.where, tf.cond or keras.ops, or decorate `{function.display}` with tf.function."
         )
         yield Claim(node, message, because=(found.value,), severity=Severity.ERROR if function.keras == 3 else Severity.WARNING)

@@ -40,6 +40,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Final
 
+import libcst as cst
+
 from tflint_graph.rule_api import TRACED_ONLY, Claim, Facts, FunctionFacts, Rule, Severity, Unconverted
 from tflint_graph.rules.conversion._unconverted import Suspect, trouble
 
@@ -93,9 +95,6 @@ def count_steps(n):
 count_steps(tf.constant(6))
 """
 
-# Not converted for a reason that another rule reports: the construct that stops the conversion, or Keras.
-_REPORTED_ELSEWHERE: Final = frozenset({Unconverted.STOPPED, Unconverted.KERAS_3})
-
 _INSTEAD: Final = {
     Unconverted.AUTOGRAPH_FALSE: "Remove autograph=False, or use tf.where, tf.cond or tf.while_loop.",
     Unconverted.DO_NOT_CONVERT: "Remove do_not_convert, or use tf.where, tf.cond or tf.while_loop.",
@@ -104,27 +103,27 @@ _INSTEAD: Final = {
     Unconverted.SPECIAL_METHOD: "Move it to an ordinary method, or use tf.where or tf.cond.",
     Unconverted.GENERATOR: "Move it to an ordinary function that the generator's user calls, or use tf.where or tf.cond.",
     Unconverted.WRAPPED: "Put @tf.function directly on `{0}`, below the other decorator, or use tf.where or tf.cond.",
-    Unconverted.CALLER: "Decorate `{0}` with tf.function, or use tf.where, tf.cond or tf.while_loop.",
     Unconverted.EXEC: "Define `{0}` in a file, or use tf.where or tf.cond.",
 }
 
 
 def check(node: Suspect, facts: Facts) -> Iterator[Claim]:
     function = facts.function(node)
-    if function is None or function.unconverted in _REPORTED_ELSEWHERE:
-        return
+    if function is None or function.unconverted is Unconverted.KERAS_3 or (function.unconverted is Unconverted.STOPPED and _stops(function, facts)):
+        return  # the rule about Keras, or about the construct, reports it
     found = trouble(node, facts)
     if found is not None:
-        message = (
-            f"`{found.what}` needs AutoGraph, which does not convert `{function.display}`{_because(function)} (TensorFlow: {found.error}). {_instead(function)}"
-        )
+        reason = f" ({function.unconverted.value})" if function.unconverted is not None else ""
+        message = f"`{found.what}` needs AutoGraph, which does not convert `{function.display}`{reason} (TensorFlow: {found.error}). {_instead(function)}"
         yield Claim(node, message, because=(found.value,))
 
 
-def _because(function: FunctionFacts) -> str:
-    return f": {function.unconverted.value}" if function.unconverted is not None else ""
+def _stops(function: FunctionFacts, facts: Facts) -> bool:
+    """Whether the construct that stops the conversion is in the function or one around it, and not in a caller."""
+    around = [facts.function(node) for node in facts.ancestors(function.node) if isinstance(node, (cst.FunctionDef, cst.Lambda))]
+    return any(outer is not None and outer.stoppers for outer in (function, *around))
 
 
 def _instead(function: FunctionFacts) -> str:
     advice = _INSTEAD.get(function.unconverted) if function.unconverted is not None else None
-    return (advice or "Use tf.where, tf.cond or tf.while_loop.").format(function.display)
+    return (advice or "Decorate `{0}` with tf.function, or use tf.where, tf.cond or tf.while_loop.").format(function.display)

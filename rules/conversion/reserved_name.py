@@ -37,7 +37,8 @@ from collections.abc import Iterator
 
 import libcst as cst
 
-from tflint_graph.rule_api import CONVERTED, Claim, Facts, Rule, Severity
+from tflint_graph.rule_api import CONVERTED, Claim, Facts, FunctionFacts, Rule, Severity
+from tflint_graph.rules.conversion._stopped import converted_as_a_whole
 
 RULE = Rule(
     code="TFG112",
@@ -81,15 +82,22 @@ def check(node: cst.Name, facts: Facts) -> Iterator[Claim]:
     if node.value not in ("ag__", "fscope") or not _binds(node, facts):
         return
     function = facts.function(node)
-    outermost = facts.outermost(node)
-    if function is None or outermost is None or not outermost.converted:
+    if function is None:
         return
     if node.value == "ag__":
         what = "hides the module through which AutoGraph's generated code works (TensorFlow: UnboundLocalError or AttributeError)"
-        yield Claim(node, f"The local name `ag__` {what}. Rename it.")
-    elif function is outermost and not isinstance(facts.parent(node), (cst.Param, cst.CompFor)) and not facts.reads_of("fscope", outermost.node):
+    elif _keeps_state_in_fscope(node, function, facts):
         what = "overwrites the variable in which AutoGraph's generated code keeps the function's state (TensorFlow: AttributeError)"
-        yield Claim(node, f"The local name `fscope` {what}. Rename it.")
+    else:
+        return
+    yield Claim(node, f"The local name `{node.value}` {what}. Rename it.")
+
+
+def _keeps_state_in_fscope(node: cst.Name, function: FunctionFacts, facts: Facts) -> bool:
+    """The generated function uses the very name unless the original reads it, and only in the outermost function; a parameter of that name is evaded, too."""
+    if isinstance(facts.parent(node), (cst.Param, cst.CompFor)) or not converted_as_a_whole(function, facts):
+        return False
+    return not facts.reads_of("fscope", function.node)
 
 
 def _binds(node: cst.Name, facts: Facts) -> bool:

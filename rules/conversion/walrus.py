@@ -10,7 +10,8 @@ AutoGraph's analysis does not know assignment expressions. The conversion of the
 0x...>, (y := ...))`), and the function runs as plain Python: any `if`, loop or conditional expression on a tensor in it then raises
 `OperatorNotAllowedInGraphError`. Without control flow on tensors the result is right, and TensorFlow warns that it could not transform the function.
 
-Assignment expressions that TensorFlow never converts are no problem: in a decorator or a default value of the traced function itself.
+Assignment expressions that AutoGraph copies without looking into them are no problem: one that is the whole test of an `if`, the whole iterable of a `for`
+or the whole body of a lambda, and those in a decorator or a default value of the traced function itself.
 
 ## Fix safety
 

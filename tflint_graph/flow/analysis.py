@@ -86,10 +86,10 @@ class Analysis:
         return region
 
     def lines(self, path: str) -> list[str]:
-        """The file's lines with their ends."""
+        """The lines of a file, each with one newline at its end."""
         found = self._lines.get(path)
         if found is None:
-            found = split_lines(decode(self.project.source(path)))
+            found = [line + "\n" for line in split_lines(decode(self.project.source(path)))]
             self._lines[path] = found
             if len(self._lines) > 16:
                 self._lines.popitem(last=False)

@@ -425,7 +425,7 @@ class Expressions:
             return self.instance_attribute(base, name)
         if kind is Kind.CLASS and isinstance(base.ref, ClassId):
             return self.world.class_member(base, name)
-        if kind is Kind.CLASS and isinstance(base.ref, str):
+        if kind in (Kind.CLASS, Kind.UNKNOWN) and isinstance(base.ref, str):
             return self.world.api_value(f"{base.ref}.{name}")
         if kind is Kind.UNKNOWN and not is_nest(base):
             return UNKNOWN

@@ -44,7 +44,9 @@ class Recorder:
 
 def _join_names(a: dict[str, NameFlow], b: dict[str, NameFlow]) -> dict[str, NameFlow]:
     return {
-        name: replace(flow, before=join(flow.before, b[name].before), body=join(flow.body, b[name].body), orelse=join(flow.orelse, b[name].orelse))
+        name: replace(
+            flow, before=join(flow.before, b[name].before), body=join(flow.body, b[name].body), orelse=join(flow.orelse, b[name].orelse), first=join(flow.first, b[name].first)
+        )
         for name, flow in a.items()
         if name in b
     }

@@ -555,6 +555,7 @@ class Interpreter(Calls):
             self._enter_graph_loop(current, use, reason)
         end: State | None = None
         test_after: Value | None = None
+        first: State | None = None
         for attempt in range(4):
             loop.breaks.clear()
             loop.continues.clear()
@@ -562,9 +563,11 @@ class Interpreter(Calls):
             end = self._round(node, iterable)
             for state in loop.continues:
                 end = join_states(end, state)
+            if attempt == 0:
+                first = end
             if end is None:
                 break
-            if isinstance(node, cst.While) and end is not None:
+            if isinstance(node, cst.While):
                 scope.vars = dict(end)
                 recorder, self.recorder = self.recorder, None
                 test_after = self.eval(node.test)
@@ -578,7 +581,7 @@ class Interpreter(Calls):
         if isinstance(node, cst.While) and staging is not Staging.TENSOR and test_after is not None and staging_of(test_after) is not staging:
             pass  # TFG123 reports the change; the loop stays what its first test made it
         if self.recorder is not None:
-            facts = LoopFacts(staging, iterable, self._loop_names(before, end, use), test_after, self._invariants(node))
+            facts = LoopFacts(staging, iterable, self._loop_names(before, end, first, use), test_after, self._invariants(node))
             self.recorder.loops[id(node)] = facts
             self.recorder.stage(node, staging)
         scope.vars = self._after_loop(node, iterable, before, current, end, loop, use, staged_here)
@@ -643,14 +646,16 @@ class Interpreter(Calls):
             return join_states(end, end)
         return join_states(before, end)
 
-    def _loop_names(self, before: State, end: State | None, use: BlockUse) -> dict[str, NameFlow]:
+    def _loop_names(self, before: State, end: State | None, first: State | None, use: BlockUse) -> dict[str, NameFlow]:
         found: dict[str, NameFlow] = {}
         for name, statement in use.assigned_body.items():
             start = before.get(name)
             if start is None:
                 start = self._symbol_before(name)
             after = end.get(name, UNBOUND if name.isidentifier() else UNKNOWN) if end is not None else UNBOUND
-            found[name] = NameFlow(name, start, after, start, True, False, name in use.live_after, name in use.live_head and name in use.read_body, statement, None)
+            once = first.get(name, UNKNOWN) if first is not None else UNKNOWN
+            carried = name in use.live_head and name in use.read_body
+            found[name] = NameFlow(name, start, after, start, True, False, name in use.live_after, carried, statement, None, once)
         return found
 
     def _invariants(self, node: cst.For | cst.While) -> bool:

@@ -20,7 +20,7 @@ FORMAT = f"1-{sys.implementation.cache_tag}-{marshal.version}"
 
 _FUNCTION_FIELDS = tuple(FunctionIndex.__dataclass_fields__)
 _CLASS_FIELDS = tuple(ClassIndex.__dataclass_fields__)
-_DEFAULT_HOT = 256
+_DEFAULT_HOT = 20000
 
 
 def pack(index: FileIndex) -> bytes:

@@ -10,8 +10,8 @@ A *dotted name* is a name as the import statements of a file give it: "tensorflo
 from __future__ import annotations
 
 import functools
-from collections.abc import Iterator
-from dataclasses import dataclass
+from collections.abc import Collection, Iterator
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 from tflint_graph.knowledge.grammar import Notation, parse
@@ -77,10 +77,11 @@ class Api:
              itself a dtype, "like:N" or empty), None unknown
     shape    "scalar", "vector" (rank 1), "like:N", "like:self", "value:N" (the shape is the value of parameter N), "broadcast" (of all tensor arguments),
              "reduce" (scalar without axis; keepdims keeps the rank), None unknown
-    ragged   "ragged" or "sparse" when the result certainly is one. A ragged or sparse *argument* may make any "tensor" ragged or sparse
+    ragged   "ragged" or "sparse" when the result certainly is one, "maybe" when that depends on the arguments. A ragged or sparse *argument* may make any "tensor" ragged or sparse
     params   parameter names in order, `self` left out; "*args" and "**kwargs" are spelled so, keyword-only names follow a "*" or a "*args"
     ops      a call in a graph creates TensorFlow operations
     eager_only  an attribute or method that only eager values have: on a symbolic tensor, a dataset or variable in a graph it raises
+    unless   `returns` and all that follows from it holds only if none of these optional parameters is given (tf.linalg.svd(compute_uv=False) is no tuple): see `given`
     like     for "same": the position of that parameter, -1 for self
     bases    for classes: canonical names of the known base classes, nearest first
     source   where the row comes from: "checked" (by hand, against the library), "measured" (by tracing a call), "documented" (by annotation), "" (kind only)
@@ -102,6 +103,7 @@ class Api:
     bases: tuple[str, ...] = ()
     source: str = ""
     eager_only: bool = False
+    unless: tuple[str, ...] = ()
 
     def position(self, parameter: str) -> int | None:
         """The position at which a parameter may be passed; None for keyword-only or unknown names."""
@@ -111,6 +113,13 @@ class Api:
             if name == parameter:
                 return index
         return None
+
+
+    def given(self, positional: int, keywords: Collection[str]) -> Api:
+        """What holds for a call with so many positional arguments and these keywords: the row itself, or an "unknown" one where `unless` forbids to rely on it."""
+        if any(name in keywords or ((at := self.position(name)) is not None and at < positional) for name in self.unless):
+            return Api(self.name, self.kind, params=self.params, ops=self.ops)
+        return self
 
 
 @dataclass(frozen=True, slots=True)
@@ -166,16 +175,15 @@ def canonical(dotted: str) -> str:
 
 
 def _internal(tables: _Tables, module: str, name: str) -> str | None:
-    """The public name of `name` in a module of tensorflow.python or keras.src. A row maps a module to words `name=public`, `name` alone meaning tensorflow.NAME."""
-    words = tables.internal.get(module)
-    if words is None:
-        return None
-    for word in words.split(" "):
-        key, equal, public = word.partition("=")
-        if key == name:
-            if not equal:
-                return f"tensorflow.{name}"
-            return f"{public}{name}" if public.endswith(".") else public
+    """The public name of `name` in a private module: its row holds groups "PREFIX name name", and "= name=PUBLIC" for names that differ from the public ones."""
+    for group in tables.internal.get(module, "").split("\t"):
+        prefix, *words = group.split(" ")
+        if prefix == "=":
+            for word in words:
+                if word.startswith(f"{name}="):
+                    return word[len(name) + 1 :]
+        elif name in words:
+            return f"{prefix}.{name}"
     return None
 
 
@@ -245,15 +253,18 @@ def _lookup_class(name: str) -> Api | None:
 
 @functools.cache
 def _read(name: str, rest: str, source: str) -> Api:
-    """A row: KIND, VALUE, PARAMS (comma-separated), FLAGS (space-separated words: ops, -ops, eager, measured, documented, bases=A,B), tab-separated."""
+    """A row: KIND, VALUE, PARAMS (comma-separated), FLAGS (space-separated words: ops, -ops, eager, measured, documented, bases=A,B, unless=P,Q), tab-separated."""
     fields = rest.split("\t") + ["", "", "", ""]
     kind, value, params, flags = fields[:4]
     ops: bool | None = None
     eager_only = False
     bases: tuple[str, ...] = ()
+    unless: tuple[str, ...] = ()
     for word in flags.split():
         if word in ("ops", "-ops"):
             ops = word == "ops"
+        elif word.startswith("unless="):
+            unless = tuple(word[7:].split(","))
         elif word == "eager":
             eager_only = True
         elif word.startswith("bases="):
@@ -265,7 +276,8 @@ def _read(name: str, rest: str, source: str) -> Api:
     notation = parse(value or "unknown")
     if ops is None:
         ops = kind != "constant" and _makes_ops(notation)
-    return _api(name, kind, notation, tuple(filter(None, params.split(","))), ops, bases, source, eager_only)
+    api = _api(name, kind, notation, tuple(filter(None, params.split(","))), ops, source)
+    return replace(api, bases=bases, eager_only=eager_only, unless=unless) if bases or eager_only or unless else api
 
 
 def _makes_ops(notation: Notation) -> bool:
@@ -275,9 +287,9 @@ def _makes_ops(notation: Notation) -> bool:
     return any(_makes_ops(part) for part in inner)
 
 
-def _api(name: str, kind: str, notation: Notation, params: tuple[str, ...], ops: bool, bases: tuple[str, ...], source: str, eager_only: bool) -> Api:
+def _api(name: str, kind: str, notation: Notation, params: tuple[str, ...], ops: bool, source: str) -> Api:
     def inner(part: Notation) -> Api:
-        return _api(name, "constant", part, params, ops, (), source, eager_only)
+        return _api(name, "constant", part, (), ops, source)
 
     return Api(
         name=name,
@@ -293,7 +305,5 @@ def _api(name: str, kind: str, notation: Notation, params: tuple[str, ...], ops:
         ops=ops,
         element=None if notation.element is None else inner(notation.element),
         like=(-1 if notation.detail == "self" else int(notation.detail or 0)) if notation.kind == "same" else 0,
-        bases=bases,
         source=source,
-        eager_only=eager_only,
     )

@@ -207,6 +207,7 @@ def _call(function: Callable[..., Any], args: tuple[Any, ...], keywords: dict[st
     return Sample(args, keywords, result, changed)
 
 
+DTYPE_PARAMETERS = ("dtype", "out_type", "output_type", "output_dtype", "out_idx")
 DTYPES = ("float32", "float64", "float16", "bfloat16", "int32", "int64", "uint8", "bool", "complex64", "string")
 SHAPES: tuple[tuple[int | None, ...] | None, ...] = ((), (4,), (2, 3), (2, 3, 5), (None, 3), None)
 
@@ -238,7 +239,7 @@ def _variations(base: Sample, signature: inspect.Signature) -> Iterator[tuple[tu
 
 def _named_variations(args: tuple[Any, ...], signature: inspect.Signature) -> Iterator[tuple[tuple[Any, ...], dict[str, Any], str]]:
     names = list(signature.parameters)
-    for name in ("dtype", "out_type", "output_type", "output_dtype"):
+    for name in DTYPE_PARAMETERS:
         if name in names:
             for dtype in ("float64", "int32", "int64", "float32", "int8"):
                 value = getattr(tf, dtype)
@@ -246,6 +247,7 @@ def _named_variations(args: tuple[Any, ...], signature: inspect.Signature) -> It
                     yield (*args[:at], value, *args[at + 1 :]), {}, f"param:{name}:{dtype}"
                 else:
                     yield args, {name: value}, f"param:{name}:{dtype}"
+    yield from _optional_variations(args, signature)
     for name in ("shape", "dims", "output_shape"):
         if name in names and (at := names.index(name)) < len(args):
             for shape in ([4], [3, 2], [2, 3], [1, 2, 3], []):
@@ -256,6 +258,27 @@ def _named_variations(args: tuple[Any, ...], signature: inspect.Signature) -> It
         if "keepdims" in names:
             yield args, {"keepdims": True}, "keepdims"
             yield args, {"axis": 0, "keepdims": True}, "axis:0:keepdims"
+
+
+def _optional_variations(args: tuple[Any, ...], signature: inspect.Signature) -> Iterator[tuple[tuple[Any, ...], dict[str, Any], str]]:
+    """Give each optional parameter in turn: the other flag, another number, a plausible value for None."""
+    for at, (name, parameter) in enumerate(signature.parameters.items()):
+        if at < len(args) or parameter.default is parameter.empty or name in (*DTYPE_PARAMETERS, "axis", "keepdims", "name"):
+            continue
+        default = parameter.default
+        values: tuple[Any, ...] = ()
+        if isinstance(default, bool):
+            values = (not default,)
+        elif isinstance(default, (int, float)):
+            values = (default + 1, default / 2)
+        elif default is None:
+            values = (*BY_NAME.get(name, ()), M23, S0, V3, 1, True, ([2, 3]))
+        for value in values:
+            yield args, {name: value}, f"option:{name}"
+    required = [p for p in signature.parameters.values() if p.kind is p.POSITIONAL_OR_KEYWORD]
+    if len(args) == 1 and len(required) > 2 and required[1].default is None and required[2].default is None:  # tf.where(condition, x, y), tf.range(start, limit)
+        for one, two in ((M23, M23), (Sym("int64", (2, 3)), Sym("int64", (2, 3))), (5, 1), (5.0, 1.0)):
+            yield args, {required[1].name: one, required[2].name: two}, f"option:{required[1].name}"
 
 
 def _with_dtype(arg: Any, dtype: str) -> Any:

@@ -9,7 +9,7 @@ from __future__ import annotations
 import importlib
 import sys
 import types
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -91,19 +91,27 @@ def _identifies(value: Any) -> bool:
 def _add(names: Names, found: list[tuple[str, Any]]) -> None:
     """Group by identity; what an earlier call named keeps its name."""
     groups: dict[int, list[str]] = {}
+    values: dict[int, Any] = {}
     for full, value in found:
         if not _identifies(value):
             names.objects.setdefault(full, value)
             continue
         groups.setdefault(id(value), []).append(full)
+        values[id(value)] = value
         names.objects.setdefault(full, value)
     for key, spellings in groups.items():
-        best = names.by_id.get(key) or min(spellings, key=lambda name: (name.count("."), len(name), name))
+        best = names.by_id.get(key) or min(spellings, key=_preference(values[key]))
         names.by_id[key] = best
         for spelling in spellings:
             if spelling != best:
                 names.objects.pop(spelling, None)
                 names.aliases[spelling] = best
+
+
+def _preference(value: Any) -> Callable[[str], tuple[int, bool, int, str]]:
+    """Sorts spellings: fewest parts, then the object's own name (float32 before single), then the shortest."""
+    own = getattr(value, "name", None) if type(value).__name__ == "DType" else getattr(value, "__name__", None)
+    return lambda name: (name.count("."), name.rpartition(".")[2] != own, len(name), name)
 
 
 def _add_keras_2(names: Names) -> None:

@@ -237,7 +237,7 @@ class CallSiteTable:
         else:
             self._open_by_name(name)
 
-    def _leak(self, scope: FunctionId, symbol: Symbol) -> None:
+    def _leak(self, scope: FunctionId, symbol: Symbol, depth: int = 0) -> None:
         """The value of an expression goes where it is not followed."""
         meanings = self.evaluator.value(scope.path, scope.qualname, symbol)
         known = False
@@ -247,9 +247,9 @@ class CallSiteTable:
                 self._open.update(self._targets(meaning))
             elif meaning.kind == "seq":
                 path, inner, items = meaning.target
-                for item in items:
+                for item in items if depth < 3 else ():  # a list may hold itself
                     if item is not None:
-                        self._leak(FunctionId(path, inner), item)
+                        self._leak(FunctionId(path, inner), item, depth + 1)
         if not known and symbol[0] == "attr" and all(m.kind in ("unknown", "member") for m in meanings):
             self._open_by_name(symbol[2])
 

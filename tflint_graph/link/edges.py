@@ -223,14 +223,14 @@ class Edges:
                     edges.append(Edge(relation, call, line, frozenset(), taker.phrase))
         return edges
 
-    def functions_in(self, caller: FunctionId, symbol: Symbol) -> Iterator[Meaning]:
+    def functions_in(self, caller: FunctionId, symbol: Symbol, depth: int = 0) -> Iterator[Meaning]:
         """The functions and instances an argument can stand for; displays of functions are opened."""
         for meaning in self.project.evaluator.value(caller.path, caller.qualname, symbol):
             if meaning.kind == "seq":
                 path, scope, items = meaning.target
-                for item in items:
+                for item in items if depth < 3 else ():  # a list may hold itself
                     if item is not None and item[0] in ("name", "attr", "lambda", "seq", "call"):
-                        yield from self.functions_in(FunctionId(path, scope), item)
+                        yield from self.functions_in(FunctionId(path, scope), item, depth + 1)
             elif meaning.kind in ("function", "instance"):
                 yield meaning
 
