@@ -18,6 +18,7 @@ from tflint_graph.flow.values import NONE, UNBOUND, UNKNOWN, Kind, Reason, Value
 from tflint_graph.flow.world import World
 from tflint_graph.index.model import MODULE_SCOPE, ClassId, FunctionId, FunctionIndex, Parameter, Symbol
 from tflint_graph.knowledge.api import canonical
+from tflint_graph.link.keras import keras_class
 from tflint_graph.link.model import Context
 from tflint_graph.link.project import Project
 from tflint_graph.link.trace_map import TraceMap
@@ -28,6 +29,8 @@ MAX_CALLER_DEPTH = 6  # how far callers of callers are followed to learn a param
 MAX_SUMMARY_DEPTH = 6  # how far callees of callees are summarised
 KEPT_REGIONS = 96  # parsed regions kept for summaries
 MAX_MODULE_LINES = 3000  # a longer module's own statements are not analysed
+
+_HANDED_OVER = frozenset({"dataset", "elements", "strategy", "callback"})
 
 HARMLESS_DECORATORS = frozenset({
     "builtins.staticmethod", "builtins.classmethod", "builtins.property", "functools.wraps", "tensorflow.function", "abc.abstractmethod", "typing.override", "typing.overload",
@@ -175,22 +178,46 @@ class Analysis:
             signature = interpreter.signature_in(region.top)
         return self.as_traced(function, values, signature)
 
-    def _from_calls(self, function: FunctionId) -> tuple[dict[str, Value] | None, bool]:
-        """The join over all calls in the project, and whether all calls were seen. None without any call."""
+    def _from_calls(self, function: FunctionId, *, besides: FunctionId | None = None) -> tuple[dict[str, Value] | None, bool]:
+        """The join over all calls in the project (leaving out one region), and whether all calls were seen. None without any call."""
         sites = self.trace_map.call_sites(function)
+        callers = dict(sites.callers)
+        for region in self.handed_over_in(function):
+            callers.setdefault(region, 1)
         joined: dict[str, Value] | None = None
         complete = sites.complete
-        for caller, count in sites.callers.items():
+        for caller, count in callers.items():
+            if caller == besides:
+                continue
             outcome = self.outcome(caller)
             calls = outcome.outgoing.get(function, []) if outcome is not None else []
             if len(calls) < count:
                 complete = False
             for values in calls:
-                if joined is None:
-                    joined = dict(values)
-                else:
-                    joined = {k: join(joined[k], v) if k in joined else v for k, v in values.items()}
+                joined = dict(values) if joined is None else {k: join(joined[k], v) if k in joined else v for k, v in values.items()}
         return joined, complete
+
+    def handed_over_in(self, function: FunctionId) -> list[FunctionId]:
+        """The regions that hand the function to a library as a callback."""
+        traced = self.trace_map.traced.get(function)
+        found: dict[FunctionId, None] = {}
+        for way in traced.ways if traced is not None else ():
+            if way.role in _HANDED_OVER and way.steps:
+                step = way.steps[-1]
+                region = self._region_at(step.path, step.line)
+                if region is not None:
+                    found[region] = None
+        return list(found)
+
+    def _region_at(self, path: str, line: int) -> FunctionId | None:
+        """The outermost function around a line of a file, or the module."""
+        index = self.project.files.get(path)
+        if index is None:
+            return None
+        for entry in index.functions.values():
+            if not entry.is_lambda and entry.qualname != MODULE_SCOPE and entry.first_line <= line <= entry.end_line:
+                return self.project.region_of(FunctionId(path, entry.qualname))
+        return FunctionId(path, MODULE_SCOPE)
 
     def declared(self, function: FunctionId) -> dict[str, Value]:
         """What a function's own text says of its parameters: the object of a method, tensor annotations."""
@@ -301,10 +328,10 @@ class Analysis:
         """Parameters of a nested def as seen from outside its region; None when its region has shown everything already."""
         sites = self.trace_map.call_sites(function)
         region = self.project.region_of(function)
-        outside = any(caller != region for caller in sites.callers)
+        outside = any(caller != region for caller in (*sites.callers, *self.handed_over_in(function)))
         if called and not outside:
             return None
-        values, certain = self._from_calls_outside(function, region) if outside else (None, False)
+        values, certain = self._from_calls(function, besides=region) if outside else (None, False)
         declared = self.declared(function)
         index = self.project.function(function)
         for name, value in (values or {}).items():
@@ -313,21 +340,6 @@ class Analysis:
         if index is not None:
             self._apply_roles(function, index, declared, certain)
         return declared
-
-    def _from_calls_outside(self, function: FunctionId, region: FunctionId) -> tuple[dict[str, Value] | None, bool]:
-        sites = self.trace_map.call_sites(function)
-        joined: dict[str, Value] | None = None
-        complete = sites.complete
-        for caller, count in sites.callers.items():
-            if caller == region:
-                continue
-            outcome = self.outcome(caller)
-            calls = outcome.outgoing.get(function, []) if outcome is not None else []
-            if len(calls) < count:
-                complete = False
-            for values in calls:
-                joined = dict(values) if joined is None else {k: join(joined[k], v) if k in joined else v for k, v in values.items()}
-        return joined, complete
 
     def bind(self, function: FunctionId, bound: Bound, receiver: Value | None) -> dict[str, Value]:
         """A call's arguments by parameter name; defaults fill in, what is not known is UNKNOWN."""
@@ -422,6 +434,12 @@ class Analysis:
     def owner_class(self, function: FunctionId) -> ClassId | None:
         index = self.project.function(function)
         return ClassId(function.path, index.class_qualname) if index is not None and index.class_qualname is not None else None
+
+    def keras_version(self, function: FunctionId) -> int | None:
+        """The Keras that calls a function, where something certain decides it."""
+        owner = self.owner_class(function)
+        kind = keras_class(self.project, owner) if owner is not None else None
+        return kind.version if kind is not None else self.project.keras_at(function.path)
 
     def is_generator(self, function: FunctionId) -> bool:
         index = self.project.function(function)

@@ -53,6 +53,8 @@ def special_call(self: Calls, dotted: str, bound: Bound, node: cst.CSTNode) -> V
         return Value(Kind.PYTHON, pytype="TensorSpec", dtype=dtype, shape=shape, const=MISSING if const is None else const)
     if dotted in ("tensorflow.constant", "tensorflow.convert_to_tensor", "tensorflow.Variable", "tensorflow.ragged.constant"):
         return _constant_call(self, dotted, bound, node)
+    if dotted == "tensorflow.range":
+        return _tf_range(self, bound, node)
     if dotted == "tensorflow.TensorShape":
         return Value(Kind.PYTHON, pytype="TensorShape", shape=shape_argument(args[0]) if args else None)
     if dotted in ("tensorflow.get_static_value", "tensorflow.get_static_shape"):
@@ -78,6 +80,23 @@ def _constant_call(self: Calls, dotted: str, bound: Bound, node: cst.CSTNode) ->
         return Value(Kind.VARIABLE, dtype=dtype, shape=shape, origin=node, why=why)
     ragged = "ragged" if dotted == "tensorflow.ragged.constant" else value.ragged if value.is_tensor else None
     return Value(Kind.TENSOR, dtype=dtype, shape=None if ragged else shape, ragged=ragged, eager=self.scope.eager, why=why)
+
+
+def _tf_range(self: Calls, bound: Bound, node: cst.CSTNode) -> Value:
+    """tf.range: its dtype is that of the widest argument, int32 for Python ints."""
+    named = bound.kwargs.get("dtype")
+    limits = [*bound.args[:3], *(v for k, v in bound.kwargs.items() if k in ("start", "limit", "delta"))]
+    found = {dtype_of(v) for v in limits}
+    dtype = dtype_argument(named) if named is not None else None
+    if named is None and found:
+        for wide in ("float64", "float32", "int64", "int32"):
+            if wide in found:
+                dtype = wide
+                break
+        if None in found:
+            dtype = None
+    length = limits[0].const if len(limits) == 1 and isinstance(limits[0].const, int) else ANY_DIM
+    return Value(Kind.TENSOR, dtype=dtype, shape=(length,), eager=self.scope.eager, why=self.reason("result of tf.range", node))
 
 
 def builtin_call(self: Calls, name: str, bound: Bound, node: cst.CSTNode) -> Value:

@@ -96,8 +96,8 @@ class BranchFacts:
 class LoopFacts:
     """A `for` or `while`.
 
-    `iterable` is the value looped over (`for`) or the test (`while`) before the first iteration; `test_after` is the test's value after an iteration
-    (`while` only). `invariants` is True when the body starts with tf.autograph.experimental.set_loop_options(shape_invariants=...).
+    `iterable` is the value looped over (`for`) or the test (`while`) before the first iteration; `test_after` is the test's value after the first
+    iteration (`while` only). `invariants` is True when the body starts with tf.autograph.experimental.set_loop_options(shape_invariants=...).
     """
 
     staging: Staging

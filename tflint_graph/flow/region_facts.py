@@ -84,7 +84,7 @@ class RegionFacts(Facts):
             is_root=any(w.role == "root" for w in ways),
             is_generator=index.is_generator if index is not None else False,
             autograph_options=self._autograph_options(node),
-            keras=analysis.project.keras,
+            keras=analysis.keras_version(function),
             returns=returns,
             falls_through=interpreter.nested_ends.get(id(node), True),
         )

@@ -567,7 +567,7 @@ class Interpreter(Calls):
                 first = end
             if end is None:
                 break
-            if isinstance(node, cst.While):
+            if isinstance(node, cst.While) and attempt == 0:
                 scope.vars = dict(end)
                 recorder, self.recorder = self.recorder, None
                 test_after = self.eval(node.test)
@@ -578,8 +578,6 @@ class Interpreter(Calls):
             current = merged
         scope.loops.pop()
         scope.staged_depth -= staged_here
-        if isinstance(node, cst.While) and staging is not Staging.TENSOR and test_after is not None and staging_of(test_after) is not staging:
-            pass  # TFG123 reports the change; the loop stays what its first test made it
         if self.recorder is not None:
             facts = LoopFacts(staging, iterable, self._loop_names(before, end, first, use), test_after, self._invariants(node))
             self.recorder.loops[id(node)] = facts

@@ -6,6 +6,7 @@ times as fast as pickle and cannot run code. Its format changes with Python, so 
 
 from __future__ import annotations
 
+import ast
 import marshal
 import sys
 import zlib
@@ -20,7 +21,7 @@ FORMAT = f"1-{sys.implementation.cache_tag}-{marshal.version}"
 
 _FUNCTION_FIELDS = tuple(FunctionIndex.__dataclass_fields__)
 _CLASS_FIELDS = tuple(ClassIndex.__dataclass_fields__)
-_DEFAULT_HOT = 20000
+_HOT_BYTES = 10_000_000  # of packed indexes; as objects they take twelve times as much
 
 
 def pack(index: FileIndex) -> bytes:
@@ -28,6 +29,7 @@ def pack(index: FileIndex) -> bytes:
     functions = []
     for entry in index.functions.values():
         values: list[Any] = [getattr(entry, name) for name in _FUNCTION_FIELDS]
+        values[_KINDS] = _mask(entry.kinds)
         values[_PARAMS] = tuple([(p.name, p.kind, p.annotation, p.default, p.has_default) for p in entry.params])
         values[_STOPPERS] = tuple([(s.code, s.line, s.column, s.end_line, s.end_column, s.detail) for s in entry.stoppers])
         values[_CALLS] = tuple([tuple(call) for call in entry.calls])
@@ -55,6 +57,7 @@ def unpack(packed: bytes) -> FileIndex:
         index = FileIndex(path, module, digest, lines, imports, stars)
         for values in functions:
             entry = FunctionIndex(*values)
+            entry.kinds = _kinds(values[_KINDS])
             if entry.params:
                 entry.params = tuple([Parameter(*p) for p in values[_PARAMS]])
             if entry.stoppers:
@@ -73,33 +76,53 @@ def unpack(packed: bytes) -> FileIndex:
         raise ValueError(f"not a packed index: {error}") from None
 
 
+def _mask(kinds: frozenset[str]) -> int:
+    return sum(1 << _BITS[kind] for kind in kinds)
+
+
+def _kinds(mask: int) -> frozenset[str]:
+    """The kinds of a mask; equal sets are one object, which saves a third of the memory."""
+    found = _shared.get(mask)
+    if found is None:
+        found = _shared[mask] = frozenset([name for bit, name in enumerate(_NAMES) if mask >> bit & 1])
+    return found
+
+
+_NAMES = tuple(sorted(name for name, value in vars(ast).items() if isinstance(value, type) and issubclass(value, ast.AST)))
+_BITS = {name: bit for bit, name in enumerate(_NAMES)}
+_shared: dict[int, frozenset[str]] = {}
+_KINDS = _FUNCTION_FIELDS.index("kinds")
 _PARAMS = _FUNCTION_FIELDS.index("params")
 _STOPPERS = _FUNCTION_FIELDS.index("stoppers")
 _CALLS = _FUNCTION_FIELDS.index("calls")
 
 
 class PackedIndexes(Mapping[str, FileIndex]):
-    """FileIndexes by path, kept packed; the most recently used ones are kept as objects too."""
+    """FileIndexes by path, kept packed; those used last are kept as objects too, as many as `hot_bytes` of packed ones."""
 
-    def __init__(self, packed: Iterable[tuple[str, bytes]] = (), hot: int = _DEFAULT_HOT) -> None:
+    def __init__(self, packed: Iterable[tuple[str, bytes]] = (), hot_bytes: int = _HOT_BYTES) -> None:
         self._packed: dict[str, bytes] = dict(packed)
         self._hot: OrderedDict[str, FileIndex] = OrderedDict()
-        self._limit = hot
+        self._room = hot_bytes
 
     def add(self, path: str, packed: bytes) -> None:
         """Add or replace one file."""
+        if self._hot.pop(path, None) is not None:
+            self._room += len(self._packed[path])
         self._packed[path] = packed
-        self._hot.pop(path, None)
 
     def __getitem__(self, path: str) -> FileIndex:
         found = self._hot.get(path)
         if found is not None:
             self._hot.move_to_end(path)
             return found
-        found = unpack(self._packed[path])
+        packed = self._packed[path]
+        found = unpack(packed)
         self._hot[path] = found
-        if len(self._hot) > self._limit:
-            self._hot.popitem(last=False)
+        self._room -= len(packed)
+        while self._room < 0 and len(self._hot) > 1:
+            oldest, _ = self._hot.popitem(last=False)
+            self._room += len(self._packed[oldest])
         return found
 
     def __contains__(self, path: object) -> bool:

@@ -31,8 +31,15 @@ class Sym:
     dtype: str
     shape: tuple[int | None, ...] | None
 
-    def make(self) -> Any:
-        return tf.compat.v1.placeholder(getattr(tf, self.dtype), self.shape)
+    def make(self, concrete: bool = False) -> Any:
+        """A placeholder in the current graph, or an array of that shape."""
+        if not concrete:
+            return tf.compat.v1.placeholder(getattr(tf, self.dtype), self.shape)
+        if self.shape is None or None in self.shape:
+            raise ValueError("an array needs a shape")
+        sizes = tuple(size for size in self.shape if size is not None)
+        kind = {"string": "<U1", "bfloat16": "float16"}.get(self.dtype, self.dtype)
+        return np.ones(sizes, kind)
 
 
 @dataclass(frozen=True)
@@ -41,8 +48,8 @@ class Syms:
 
     items: tuple[Any, ...]
 
-    def make(self) -> Any:
-        return [item.make() for item in self.items]
+    def make(self, concrete: bool = False) -> Any:
+        return [item.make(concrete) for item in self.items]
 
 
 @dataclass
@@ -62,6 +69,7 @@ class Measured:
     params: list[str] = field(default_factory=list)
     samples: list[Sample] = field(default_factory=list)
     error: str = ""
+    concrete: bool = False
 
 
 M23, V3, S0 = Sym(FLOAT, (2, 3)), Sym(FLOAT, (3,)), Sym(FLOAT, ())
@@ -102,9 +110,9 @@ def _alarm(*_: object) -> None:
     raise Timeout
 
 
-def measure(function: Callable[..., Any], reads: Callable[[Any], Any]) -> Measured:
-    """Call the function in many ways. `reads` turns a result into plain data while its graph lives."""
-    measured = Measured()
+def measure(function: Callable[..., Any], reads: Callable[[Any], Any], *, concrete: bool = False) -> Measured:
+    """Call the function in many ways. `reads` turns a result into plain data while its graph lives. `concrete` passes arrays instead of symbolic tensors."""
+    measured = Measured(concrete=concrete)
     try:
         signature = inspect.signature(function)
     except (TypeError, ValueError):
@@ -196,8 +204,8 @@ def _call(function: Callable[..., Any], args: tuple[Any, ...], keywords: dict[st
     graph = func_graph.FuncGraph("measured")
     try:
         with graph.as_default():
-            made = [arg.make() if isinstance(arg, (Sym, Syms)) else arg for arg in args]
-            named = {key: arg.make() if isinstance(arg, (Sym, Syms)) else arg for key, arg in keywords.items()}
+            made = [arg.make(measured.concrete) if isinstance(arg, (Sym, Syms)) else arg for arg in args]
+            named = {key: arg.make(measured.concrete) if isinstance(arg, (Sym, Syms)) else arg for key, arg in keywords.items()}
             result = reads(function(*made, **named))
     except Timeout:
         raise

@@ -182,9 +182,7 @@ class CallSiteTable:
             elif meaning.kind in ("api", "class", "method", "result", "module", "dataset"):
                 unresolved = False
         if unresolved and last is not None:
-            for function in self._by_name.get(last, ()):
-                if self._is_method(function):
-                    self._open.add(function)
+            self._open_by_name(last, scope.path)
 
     def _targets(self, meaning: Meaning) -> list[FunctionId]:
         """A method called on an object may be the override of a subclass."""
@@ -206,7 +204,7 @@ class CallSiteTable:
         if len(args) < 2:
             return
         if args[1] is not None and args[1][0] == "const":
-            self._open_by_name(str(args[1][1]))
+            self._open_by_name(str(args[1][1]), scope.path)
             return
         for meaning in self.evaluator.value(scope.path, scope.qualname, args[0]) if args[0] is not None else ():
             if meaning.kind in ("instance", "class"):
@@ -221,9 +219,10 @@ class CallSiteTable:
             if entry is not None:
                 self._open.update(FunctionId(member.path, qualname) for qualname in entry.methods.values())
 
-    def _open_by_name(self, name: str) -> None:
+    def _open_by_name(self, name: str, path: str) -> None:
+        """An object that is not known is asked for `name` in the file: it may be of any class that can get there."""
         for function in self._by_name.get(name, ()):
-            if self._is_method(function):
+            if self._is_method(function) and self.project.components.connected(function.path, path):
                 self._open.add(function)
 
     def _escape(self, scope: FunctionId, read: str) -> None:
@@ -235,7 +234,7 @@ class CallSiteTable:
         elif base:
             self._leak(scope, dotted_symbol(read))
         else:
-            self._open_by_name(name)
+            self._open_by_name(name, scope.path)
 
     def _leak(self, scope: FunctionId, symbol: Symbol, depth: int = 0) -> None:
         """The value of an expression goes where it is not followed."""
@@ -251,7 +250,7 @@ class CallSiteTable:
                     if item is not None:
                         self._leak(FunctionId(path, inner), item, depth + 1)
         if not known and symbol[0] == "attr" and all(m.kind in ("unknown", "member") for m in meanings):
-            self._open_by_name(symbol[2])
+            self._open_by_name(symbol[2], scope.path)
 
     def _handed(self, scope: FunctionId, symbol: Symbol, argument: Symbol) -> None:
         """A function is an argument of a call: fine where the taker is known to trace it, or to make another name for it."""

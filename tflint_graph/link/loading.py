@@ -6,11 +6,12 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from typing import NamedTuple
 
+from tflint_graph.collector import paused_collector
 from tflint_graph.findings import FileError
 from tflint_graph.index.build import build_index
 from tflint_graph.index.gate import imported_modules, mentions_tensorflow
 from tflint_graph.index.pack import FORMAT, PackedIndexes, pack
-from tflint_graph.link.keras import project_version
+from tflint_graph.link.keras_evidence import mentions_keras_version
 from tflint_graph.link.modules import Modules
 from tflint_graph.link.project import Project
 from tflint_graph.source.text import SourceError
@@ -47,18 +48,20 @@ def load_project(
     errors: list[FileError] = []
     counts = Counts()
     modules = Modules(root, paths)
-    chosen = _gate(paths, read, modules, errors, counts)
     files = PackedIndexes()
-    for path in chosen:
-        try:
-            data = read(path)
-            files.add(path, _indexed(path, modules.name(path), data, cached))
-        except OSError as error:
-            errors.append(FileError(path, 0, f"cannot be read: {error.strerror or error}"))
-        except SourceError as error:
-            errors.append(FileError(path, error.line, error.reason))
-    own = project_version(files[path] for path in files)
-    project = Project(root, files, complete=complete, keras=own if own is not None else keras, read=read, paths=paths)
+    telling: list[str] = []
+    with paused_collector():
+        for path in _gate(paths, read, modules, errors, counts):
+            try:
+                data = read(path)
+                files.add(path, _indexed(path, modules.name(path), data, cached))
+                if mentions_keras_version(data):
+                    telling.append(path)
+            except OSError as error:
+                errors.append(FileError(path, 0, f"cannot be read: {error.strerror or error}"))
+            except SourceError as error:
+                errors.append(FileError(path, error.line, error.reason))
+    project = Project(root, files, complete=complete, keras=keras, read=read, paths=paths, telling=telling)
     return Loaded(project, errors, counts)
 
 

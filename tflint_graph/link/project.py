@@ -6,6 +6,8 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 
 from tflint_graph.index.model import MODULE_SCOPE, ClassId, ClassIndex, FileIndex, FunctionId, FunctionIndex, Symbol
 from tflint_graph.knowledge.api import canonical
+from tflint_graph.link.components import Components
+from tflint_graph.link.keras_evidence import version_written_in
 from tflint_graph.link.meanings import Evaluator, Meaning, Meanings
 from tflint_graph.link.model import Entity
 from tflint_graph.link.modules import Modules
@@ -14,8 +16,8 @@ from tflint_graph.link.modules import Modules
 class Project:
     """All indexed files of one project, and what their names mean across modules.
 
-    `complete` says that every file of the project that could matter was read, so that "all call sites" means all. `keras` is the Keras version the project's own
-    evidence decides (2 or 3), or None. `files` may be any mapping of paths to indexes (see `index.pack.PackedIndexes`) or the indexes themselves. `paths` are
+    `complete` says that every file of the project that could matter was read, so that "all call sites" means all. `keras` is the Keras version that something
+    outside the code decides (2 or 3), or None; `keras_at` is the one that counts. `telling` are the files whose text may say something about it. `files` may be any mapping of paths to indexes (see `index.pack.PackedIndexes`) or the indexes themselves. `paths` are
     all files of the project, indexed or not: they say what is a package. `read` gives a file's bytes; without it, they are read from disk.
     """
 
@@ -33,6 +35,7 @@ class Project:
         keras: int | None = None,
         read: Callable[[str], bytes] | None = None,
         paths: Iterable[str] | None = None,
+        telling: Iterable[str] = (),
     ) -> None:
         self.root = root
         self.files = files if isinstance(files, Mapping) else {index.path: index for index in files}
@@ -41,10 +44,31 @@ class Project:
         self.modules = Modules(root, paths if paths is not None else self.files)
         self.evaluator = Evaluator(self)
         self._read = read
+        self._telling = telling
+        self._components: Components | None = None
+        self._keras_versions: dict[str, int | None] | None = None
         self._bases: dict[ClassId, tuple[tuple[ClassId | str, ...], bool]] = {}
         self._subclasses: dict[ClassId, list[ClassId]] | None = None
         self._attribute_sites: dict[tuple[ClassId, str], tuple[tuple[FunctionId, Symbol], ...]] = {}
         self._methods: dict[tuple[ClassId, str], FunctionId | None] = {}
+
+    @property
+    def components(self) -> Components:
+        """Which files are connected by imports."""
+        if self._components is None:
+            self._components = Components(self.files, self.modules)
+        return self._components
+
+    def keras_at(self, path: str) -> int | None:
+        """The Keras that the code of a file runs with: what the files connected with it say, else what is known from outside; None when nothing decides it."""
+        if self._keras_versions is None:
+            groups: dict[str, list[FileIndex]] = {}
+            for telling in self._telling:
+                if telling in self.files:
+                    groups.setdefault(self.components.of(telling), []).append(self.files[telling])
+            self._keras_versions = {component: version_written_in(files) for component, files in groups.items()}
+        own = self._keras_versions.get(self.components.of(path)) if path in self.files else None
+        return own if own is not None else self.keras
 
     def source(self, path: str) -> bytes:
         """The bytes that were indexed for `path` (read again from disk or from the editor's override). Raises OSError."""

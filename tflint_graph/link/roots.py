@@ -257,7 +257,7 @@ class Roots:
                     step = TraceStep(scope.path, line, f"{taker.phrase} callback")
                     yield Root(function, _way(step, "dataset", set(meaning.via), certain))
                 elif taker.treatment is Treatment.LOSS:
-                    yield Root(function, self._keras_way(TraceStep(scope.path, line, taker.phrase), self.project.keras, certain))
+                    yield Root(function, self._keras_way(TraceStep(scope.path, line, taker.phrase), self.project.keras_at(scope.path), certain))
                 else:
                     step = TraceStep(scope.path, line, f"{taker.phrase} callback")
                     yield Root(function, Tracing(Context.TRACED, "callback", (step,), Unconverted.CALLBACK, certain))
@@ -308,7 +308,7 @@ class Roots:
         for symbol in handed_functions(taker, args, kwargs):
             for meaning in self.edges.functions_in(scope, symbol):
                 if meaning.kind == "function" and "traced" not in meaning.via:
-                    yield Root(meaning.target, self._keras_way(TraceStep(scope.path, line, "handed to Model.compile"), self.project.keras, certain))
+                    yield Root(meaning.target, self._keras_way(TraceStep(scope.path, line, "handed to Model.compile"), self.project.keras_at(scope.path), certain))
 
 
 def _last(symbol: Symbol) -> str | None:

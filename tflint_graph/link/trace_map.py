@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from tflint_graph.collector import paused_collector
 from tflint_graph.index.model import FunctionId
 from tflint_graph.link.call_sites import CallSiteTable
 from tflint_graph.link.contexts import Spread
@@ -28,7 +29,8 @@ class TraceMap:
 def link(project: Project) -> TraceMap:
     """Find every root, then everything the roots reach."""
     edges = Edges(project)
-    roots = Roots(project, edges)
-    spread = Spread(project, edges)
-    traced = spread.run(list(roots.find()))
+    with paused_collector():
+        roots = Roots(project, edges)
+        spread = Spread(project, edges)
+        traced = spread.run(list(roots.find()))
     return TraceMap(project, traced, edges)
