@@ -101,3 +101,10 @@ def test_without_a_project_the_given_files_are_looked_at_together(tmp_path: Path
     (tmp_path / "loose" / "library.py").write_text(LIBRARY, encoding="utf-8")
     (tmp_path / "loose" / "caller.py").write_text(TENSOR_CALL, encoding="utf-8")
     assert lines(analyse([str(tmp_path / "loose" / "library.py")]).findings) == [("library.py", 7, "TFG120")]
+
+
+def test_a_function_on_the_first_line_of_a_file_is_looked_at(tmp_path: Path) -> None:
+    helper = "def describe(loss):\n    print(loss.numpy())\n"
+    main = "import tensorflow as tf\nfrom helper import describe\n\n\n@tf.function\ndef step(x):\n    describe(tf.reduce_sum(x))\n"
+    write(tmp_path, helper=helper, main=main)
+    assert lines(analyse([str(tmp_path)]).findings) == [("helper.py", 2, "TFG150")]

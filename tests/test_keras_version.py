@@ -71,7 +71,15 @@ def test_where_pins_stand(tmp_path: Path, name: str, text: str) -> None:
     (tmp_path / name).write_text(text, encoding="utf-8")
     assert pinned_keras(requirements(str(tmp_path)))[0] == 2
     assert keras_of_project(str(tmp_path), isolated=False) == 2
+    assert keras_of_project(str(tmp_path), isolated=True) == 2
+
+
+def test_what_is_installed_comes_last(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("tflint_graph.keras_version.installed_keras", lambda: 2)
+    assert keras_of_project(str(tmp_path), isolated=False) == 2
     assert keras_of_project(str(tmp_path), isolated=True) is None
+    (tmp_path / "requirements.txt").write_text("tensorflow>=2.16\n", encoding="utf-8")
+    assert keras_of_project(str(tmp_path), isolated=False) == 3
 
 
 def test_comments_pin_nothing(tmp_path: Path) -> None:

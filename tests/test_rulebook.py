@@ -50,6 +50,10 @@ def test_every_rule_is_in_the_changelog_and_has_fixtures(code: str) -> None:
     assert list((ROOT / "fixtures" / code).glob("*.py")), f"fixtures/{code} holds no program"
 
 
+def test_the_changelog_names_no_other_rules() -> None:
+    assert set(re.findall(r"TFG\d{3}", (ROOT / "CHANGELOG.md").read_text(encoding="utf-8"))) <= set(BOOK)
+
+
 def test_fixtures_belong_to_rules() -> None:
     folders = {path.name for path in (ROOT / "fixtures").iterdir() if re.fullmatch(r"TFG\d{3}", path.name)}
     assert folders <= set(BOOK)

@@ -14,7 +14,7 @@ from dataclasses import dataclass, field, replace
 from tflint_graph.cache import IndexCache
 from tflint_graph.config import Config, ConfigError, find_config, line_of_setting
 from tflint_graph.discover import Root, above_packages, common_folder, discover, matches, project_root, walk
-from tflint_graph.findings import Because, FileError, Finding, Report, TraceStep
+from tflint_graph.findings import Because, FileError, Finding, Report, Summary, TraceStep
 from tflint_graph.keras_version import keras_of_project
 from tflint_graph.link.model import Traced
 from tflint_graph.link.project import Project
@@ -30,7 +30,7 @@ STDIN = "<stdin>"
 class Options:
     """What the caller says on top of the configuration.
 
-    `selection` is the command line's; `isolated` leaves out configuration files, pins and what is installed; `noqa` False reports suppressed findings too.
+    `selection` is the command line's; `isolated` leaves out configuration files and what is installed; `noqa` False reports suppressed findings too.
     """
 
     selection: Selection = DEFAULTS
@@ -83,31 +83,22 @@ def analyse(
     """
     report = Report()
     for workspace, files in _open_all(targets, overrides or {}, options, session, report):
-        findings = _check(workspace, files, report)
-        report.findings += _finish(workspace, findings, options)
-        traced = traced_in(workspace, files)
-        report.summary.traced += len(traced)
-        report.summary.relevant += sum(file in workspace.project.files for file in files)
-        report.summary.files += len(files)
+        report.findings += _finish(workspace, _check(workspace, files, report), options)
     report.findings = sorted({_sort_key(finding): finding for finding in report.findings}.values(), key=_sort_key)
     report.errors = _ordered(report.errors)
-    report.summary.skipped = {shown(path): reason for path, reason in report.summary.skipped.items()}
     return report
 
 
 def trace(
-    targets: Sequence[str], *, overrides: Mapping[str, bytes] | None = None, options: Options = DEFAULT_OPTIONS
+    targets: Sequence[str], *, overrides: Mapping[str, bytes] | None = None, options: Options = DEFAULT_OPTIONS, session: Session | None = None
 ) -> tuple[list[tuple[Traced, int]], Report]:
     """What TensorFlow traces in the target files: each function with its first line, in the order of paths and lines. The report has no findings."""
     report = Report()
     found: list[tuple[Traced, int]] = []
-    for workspace, files in _open_all(targets, overrides or {}, options, None, report):
+    for workspace, files in _open_all(targets, overrides or {}, options, session, report):
         for traced in traced_in(workspace, files):
             index = workspace.project.function(traced.function)
             found.append((traced, index.line if index is not None else 0))
-        report.summary.relevant += sum(file in workspace.project.files for file in files)
-        report.summary.files += len(files)
-    report.summary.traced = len(found)
     found.sort(key=lambda item: (item[0].function.path, item[1]))
     report.errors = _ordered(report.errors)
     return found, report
@@ -145,16 +136,25 @@ def _open_all(
 
     found = discover(named, config_for_walk)
     report.errors += found.errors
-    report.summary.skipped.update(found.skipped)
+    report.summary.skipped.update({shown(path): reason for path, reason in found.skipped.items()})
     files = list(dict.fromkeys([*found.files, *(path for path in given if path in buffers)]))
     groups = _by_root(files, [path for path in given if path != STDIN and (path in buffers or os.path.exists(path))])
     opened = []
     for root, members in groups.items():
         workspace = _open(root, members, buffers, config_of(root.folder), options, session)
         report.errors += [workspace.errors[file] for file in members if file in workspace.errors]
-        report.summary.skipped.update({file: workspace.skipped[file] for file in members if file in workspace.skipped})
+        _count(workspace, members, report.summary)
         opened.append((workspace, members))
     return opened
+
+
+def _count(workspace: Workspace, files: Sequence[str], summary: Summary) -> None:
+    """Add what was looked at in one project."""
+    summary.files += len(files)
+    summary.relevant += sum(file in workspace.project.files for file in files)
+    summary.traced += len(traced_in(workspace, files))
+    summary.read += [shown(file) for file in files if file not in workspace.errors]
+    summary.skipped.update({shown(file): workspace.skipped[file] for file in files if file in workspace.skipped})
 
 
 def _by_root(files: Sequence[str], given: Sequence[str]) -> dict[Root, list[str]]:

@@ -10,13 +10,9 @@ import contextlib
 import os
 import sys
 from collections.abc import Iterator, Sequence
-from typing import TYPE_CHECKING
 
 from tflint_graph import __version__
 from tflint_graph.findings import Report, Severity
-
-if TYPE_CHECKING:
-    from tflint_graph.analyse import Options
 
 OK, FOUND, FAILED = 0, 1, 2
 _INTERRUPTED = 130  # the shell's code for a command that Ctrl-C ended
@@ -96,7 +92,8 @@ def _codes(text: str) -> tuple[str, ...]:
 
 def run_check(options: argparse.Namespace) -> int:
     """`tflint-graph check`."""
-    from tflint_graph.analyse import Options, analyse
+    from tflint_graph.analyse import Options, Session, analyse, trace
+    from tflint_graph.report import tracing
     from tflint_graph.selection import Selection
 
     def joined(given: list[tuple[str, ...]] | None) -> tuple[str, ...]:
@@ -108,9 +105,12 @@ def run_check(options: argparse.Namespace) -> int:
     targets, overrides = _targets(options)
     engine_options = Options(selection, options.isolated, not options.no_cache, _keras(options))
     with _usage_errors():
-        report = analyse(targets, overrides=overrides, options=engine_options)
-    if options.verbose:
-        _tell(targets, overrides, engine_options, report)
+        session = Session()
+        report = analyse(targets, overrides=overrides, options=engine_options, session=session)
+        if options.verbose:
+            _tell_read(report)
+            for line in tracing.lines(trace(targets, overrides=overrides, options=engine_options, session=session)[0]):
+                print(line, file=sys.stderr)
     _print_errors(report)
     sys.stdout.write(_rendered(report, options))
     if report.errors:
@@ -148,7 +148,7 @@ def run_traced(options: argparse.Namespace) -> int:
         )
     _print_errors(report)
     if options.verbose:
-        _tell_skipped(report)
+        _tell_read(report)
     sys.stdout.write(tracing.as_json(traced, report) if options.output_format == "json" else tracing.as_text(traced, report))
     return FAILED if report.errors else OK
 
@@ -235,17 +235,8 @@ def _print_errors(report: Report) -> None:
         print(f"{where}: {' '.join(error.reason.split())}", file=sys.stderr)
 
 
-def _tell(targets: Sequence[str], overrides: dict[str, bytes], options: Options, report: Report) -> None:
-    """What `--verbose` adds: files left out and functions traced."""
-    from tflint_graph.analyse import trace
-    from tflint_graph.report import tracing
-
-    _tell_skipped(report)
-    traced, _ = trace(targets, overrides=overrides, options=options)
-    for line in tracing.lines(traced):
-        print(line, file=sys.stderr)
-
-
-def _tell_skipped(report: Report) -> None:
-    for path, reason in sorted(report.summary.skipped.items()):
-        print(f"skipped {path}: {reason}", file=sys.stderr)
+def _tell_read(report: Report) -> None:
+    """The files that were read and those that were not, with the reason."""
+    for path in sorted({*report.summary.read, *report.summary.skipped}):
+        reason = report.summary.skipped.get(path)
+        print(f"skipped {path}: {reason}" if reason else f"read {path}", file=sys.stderr)

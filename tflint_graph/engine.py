@@ -102,15 +102,13 @@ class _Run:
 
     def claims(self, facts: RegionFacts) -> Iterator[tuple[Rule, Claim]]:
         """One traversal: every rule sees every node of its types that stands in one of its contexts."""
-        from tflint_graph.source.walk import walk
-
         for function in facts.functions():
             if "nested" not in function.roles:
                 for stopper in function.stoppers:
                     for check in self.by_type.get(Stopper, ()):
                         if check.rule.code == stopper.code and function.contexts & _TRACED:
                             yield from self.run_rule(check, stopper, facts)
-        for node in walk(facts.module):
+        for node in facts.region.nodes:
             checks = self.by_type.get(type(node))
             if checks is None:
                 continue

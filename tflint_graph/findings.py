@@ -95,13 +95,14 @@ class Summary:
     """What was looked at, so that silence is not mistaken for success.
 
     `files` counts files looked at, `relevant` those that mention TensorFlow or Keras, `traced` the functions in them that TensorFlow traces.
-    `skipped` maps a path to the reason it was left out.
+    `read` names the files, `skipped` maps a path to the reason it was left out.
     """
 
     files: int = 0
     relevant: int = 0
     traced: int = 0
     skipped: dict[str, str] = field(default_factory=dict)
+    read: list[str] = field(default_factory=list)
 
 
 @dataclass(slots=True)

@@ -25,13 +25,11 @@ _INSTALLED = ("tensorflow", "tensorflow-cpu", "tensorflow-gpu", "tensorflow-inte
 
 
 def keras_of_project(root: str, *, isolated: bool) -> int | None:
-    """2 or 3 where the pins of the project in `root` decide, else where the installed distributions do (`isolated` leaves both out)."""
-    if isolated:
-        return None
+    """2 or 3 where the pins of the project in `root` decide, else where the installed distributions do (`isolated` leaves these out)."""
     pinned, hinted = pinned_keras(requirements(root))
     if pinned is not None:
         return pinned
-    return None if hinted else installed_keras()
+    return None if hinted or isolated else installed_keras()
 
 
 def pinned_keras(lines: Iterable[str]) -> tuple[int | None, bool]:

@@ -25,5 +25,7 @@ def _returned(function: Value, facts: Facts) -> Value | None:
         return None
     for known in facts.functions():
         if function.ref is known.node or function.ref == known.function:
-            return known.returned
+            if isinstance(known.node, cst.Lambda):
+                return facts.value(known.node.body)
+            return known.returns[0].value if len(known.returns) == 1 and not known.falls_through else known.returned
     return None

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import libcst as cst
 
-from tflint_graph.rule_api import Claim, Facts, LoopFacts, NameFlow, Staging, Value
+from tflint_graph.rule_api import Claim, Facts, Kind, LoopFacts, NameFlow, Staging, Value
 from tflint_graph.rules.conversion._lowering import Loop, own_statements
 from tflint_graph.rules.conversion._stopped import condition, header
 from tflint_graph.rules.conversion._structure import difference, is_leaf, shape_grows, staged_dtype
@@ -40,7 +40,8 @@ def _arithmetic(node: Loop, name: NameFlow, facts: Facts) -> Claim | None:
         result = _result(start, facts.value(operand), divides=divides)
         if result is not None:
             message = (
-                f"`{name.name}` is {start} before the loop `{header(node, facts)}`, and `{facts.source(statement)}` {result}: the variable of a graph loop keeps its dtype "
+                f"`{name.name}` is {start} before the loop `{header(node, facts)}`, and `{facts.source(statement)}` {result}: the variable of a graph loop "
+                f"keeps its dtype "
                 f"(TensorFlow: TypeError). {_start(start, facts.value(operand), divides=divides)}"
             )
             return Claim(statement, message, because=(facts.value(operand), facts.value(condition(node))))
@@ -92,7 +93,8 @@ def _rebound(node: Loop, name: NameFlow, loop: LoopFacts, facts: Facts) -> Claim
     found = difference(name.before, after)
     if found is not None:
         message = (
-            f"`{name.name}` is {_words(found[0])} before the loop `{header(node, facts)}` and {_words(found[1])} after an iteration: the variable of a graph loop keeps its type "
+            f"`{name.name}` is {_words(found[0])} before the loop `{header(node, facts)}` and {_words(found[1])} after an iteration: the variable of a "
+            f"graph loop keeps its type "
             f"(TensorFlow: TypeError). {_instead(name)}"
         )
         return Claim(node, message, because=because)
@@ -102,7 +104,8 @@ def _rebound(node: Loop, name: NameFlow, loop: LoopFacts, facts: Facts) -> Claim
     if shapes is None:
         return None
     message = (
-        f"`{name.name}` has the shape {shapes[0]} before the loop `{header(node, facts)}` and {shapes[1]} after an iteration: the variable of a graph loop keeps its static shape "
+        f"`{name.name}` has the shape {shapes[0]} before the loop `{header(node, facts)}` and {shapes[1]} after an iteration: the variable of a graph "
+        f"loop keeps its static shape "
         f"(TensorFlow: ValueError). Collect with a tf.TensorArray, or call tf.autograph.experimental.set_loop_options(shape_invariants=...) first in the loop."
     )
     return Claim(node, message, because=because)
@@ -120,12 +123,12 @@ def _instead(name: NameFlow) -> str:
 
 def _by_dataset(node: Loop, loop: LoopFacts) -> bool:
     """Loops over a dataset itself (not an iterator) are a Dataset.reduce, which lets shapes change."""
-    return loop.staging is Staging.DATASET and not (loop.iterable.kind.value == "iterator")
+    return loop.staging is Staging.DATASET and loop.iterable.kind is not Kind.ITERATOR
 
 
 def _reassigned(node: Loop, name: NameFlow, facts: Facts) -> Claim | None:
     """`v = v.assign(...)` or `v = v[i].assign(...)`: after it `v` is no variable any more, and the graph loop carries a tensor."""
-    if name.before.kind.value != "variable":
+    if name.before.kind is not Kind.VARIABLE:
         return None
     for statement in own_statements(node.body, cst.Assign):
         match statement:
@@ -133,7 +136,8 @@ def _reassigned(node: Loop, name: NameFlow, facts: Facts) -> Claim | None:
                 targets=[cst.AssignTarget(target=cst.Name(value=target))], value=cst.Call(func=cst.Attribute(value=holder, attr=cst.Name(value=method)))
             ) if target == name.name and method.startswith("assign") and facts.reads_of(target, holder):
                 message = (
-                    f"`{facts.source(statement)}` makes the variable `{target}` a variable of the loop `{header(node, facts)}`, where it is a plain tensor without `{method}` "
+                    f"`{facts.source(statement)}` makes the variable `{target}` a variable of the loop `{header(node, facts)}`, where it is a plain tensor "
+                    f"without `{method}` "
                     f"(TensorFlow: AttributeError). Call `{facts.source(holder)}.{method}(...)` without assigning its result."
                 )
                 return Claim(statement, message, because=(name.before,))

@@ -144,6 +144,11 @@ def converted(node: cst.CSTNode, facts: Facts) -> bool:
     return function is not None and function.converted
 
 
+def in_graph_loop(split: Split, facts: Facts) -> bool:
+    """True inside a loop that TensorFlow stages: what happens to its returns is the loop's affair (TFG121)."""
+    return any(facts.staging(loop) in (Staging.TENSOR, Staging.DATASET) for loop in split.loops)
+
+
 def own_statements(node: cst.CSTNode, kinds: type[cst.CSTNode] | tuple[type[cst.CSTNode], ...]) -> list[cst.CSTNode]:
     """The nodes of the given kinds inside `node`, nested functions and classes left out, in source order."""
     found: list[cst.CSTNode] = []

@@ -1,7 +1,8 @@
 """When two values cannot be the same output of a graph conditional or loop: shared by the rules about types in staged code.
 
 TensorFlow turns Python numbers, strings and NumPy values into tensors of a fixed dtype at such a place, and compares the nested structure, then the dtype of
-each leaf (`tensorflow.python.autograph.operators.control_flow`: `_verify_tf_cond_vars`, `verify_tf_loop_vars`). A conditional does not compare shapes, a loop does.
+each leaf (`tensorflow.python.autograph.operators.control_flow`: `_verify_tf_cond_vars`, `verify_tf_loop_vars`). A conditional does not compare shapes, a loop
+does.
 """
 
 from __future__ import annotations
@@ -10,7 +11,7 @@ from typing import Final
 
 from tflint_graph.rule_api import ANY_DIM, Kind, Value
 
-_PYTHON_DTYPES: Final = {"bool": "bool", "int": "int32", "float": "float32", "str": "string", "bytes": "string"}
+_PYTHON_DTYPES: Final = {"bool": "bool", "int": "int32", "float": "float32", "complex": "complex128", "str": "string", "bytes": "string"}
 _SEQUENCES: Final = ("list", "tuple")
 _INT32: Final = range(-(2**31), 2**31)
 
@@ -47,6 +48,8 @@ def difference(one: Value, other: Value) -> tuple[str, str] | None:
 
 
 def _leaves(one: Value, other: Value) -> tuple[str, str] | None:
+    if one.ragged is not None and other.ragged is not None and one.ragged != other.ragged:
+        return f"a {one.ragged} tensor", f"a {other.ragged} tensor"
     for ragged, dense in ((one, other), (other, one)):
         if ragged.ragged is not None and dense.ragged is None and (dense.is_python or dense.shape is not None):
             words = f"a {ragged.ragged} tensor", "a dense tensor"
@@ -59,12 +62,16 @@ def _structure(value: Value) -> str | None:
     """The kind of node a value is in a nested structure; None if unknown."""
     if is_leaf(value):
         return "leaf"
+    if value.kind is Kind.TENSORARRAY:
+        return "TensorArray"
     return value.pytype if value.is_python and value.pytype in ("list", "tuple", "dict") else None
 
 
 def _words(value: Value) -> str:
     if is_leaf(value):
         return f"a tensor of dtype {staged_dtype(value)}" if staged_dtype(value) else "a tensor"
+    if value.kind is Kind.TENSORARRAY:
+        return "a TensorArray"
     return f"a {value.pytype}" if value.elements is None else f"a {value.pytype} of {len(value.elements)}"
 
 
@@ -77,7 +84,7 @@ def _parts(one: Value, other: Value) -> tuple[str, str] | None:
         pairs = list(zip(one.elements, other.elements, strict=True))
     else:
         if one.items is None or other.items is None:
-            return None
+            return None  # also two TensorArrays
         left, right = dict(one.items), dict(other.items)
         if left.keys() != right.keys():
             return _keys(left), _keys(right)
@@ -119,8 +126,3 @@ def none_inside(value: Value) -> bool:
         return True
     parts = value.elements or tuple(part for _, part in value.items or ())
     return value.is_python and any(none_inside(part) for part in parts)
-
-
-def something(value: Value) -> bool:
-    """Certainly not None."""
-    return value.kind not in (Kind.UNKNOWN, Kind.UNBOUND) and not value.is_none and not (value.is_python and value.pytype is None) and not value.maybe_unbound

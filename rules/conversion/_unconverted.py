@@ -10,12 +10,19 @@ from typing import NamedTuple
 
 import libcst as cst
 
-from tflint_graph.rule_api import Facts, Staging, Value
+from tflint_graph.rule_api import Facts, FunctionFacts, Staging, Unconverted, Value
 from tflint_graph.rules.conversion._stopped import header
 
 Suspect = cst.If | cst.While | cst.For | cst.IfExp | cst.BooleanOperation | cst.UnaryOperation | cst.Call
 
 _CONVERSIONS = {"builtins.range": "range", "builtins.len": "len", "builtins.int": "int", "builtins.float": "float"}
+
+
+def may_be_converted(function: FunctionFacts, facts: Facts) -> bool:
+    """True where a decorator that is not known stands on the function or one around it: it may hand the function to AutoGraph itself."""
+    places = [function.node, *facts.ancestors(function.node)]
+    around = [facts.function(node) for node in places if isinstance(node, (cst.FunctionDef, cst.Lambda))]
+    return any(outer is not None and outer.unconverted is not Unconverted.WRAPPED and outer.decorators & {"project", "unknown"} for outer in around)
 
 
 class Trouble(NamedTuple):

@@ -2,8 +2,8 @@
 
 ## What it does
 
-Reports `assert` with a tensor test in code that TensorFlow traces. Asserts on static shapes, ranks, dtypes, types and flags are Python tests and fine, and so is
-any assert in a function whose `experimental_autograph_options` name `Feature.ASSERT_STATEMENTS` or `Feature.ALL`.
+Reports `assert` with a tensor test in code that TensorFlow traces. Asserts on static shapes, ranks, dtypes, types and flags are Python tests and fine, and so
+is any assert in a function whose `experimental_autograph_options` name `Feature.ASSERT_STATEMENTS` or `Feature.ALL`.
 
 ## Why it is a problem
 
@@ -37,6 +37,7 @@ RULE = Rule(
     since="0.1.0",
     contexts=TRACED,
     triggers=frozenset({"Assert"}),
+    supersedes=frozenset({"TFG110", "TFG111"}),
 )
 
 BAD = """

@@ -7,8 +7,8 @@ loop over a tensor, and read after it.
 
 ## Why it is a problem
 
-For AutoGraph's analysis the annotation defines the name, so it does not make room for it before the `if`; for Python it does not, and the generated code reads a
-name that has no value:
+For AutoGraph's analysis the annotation defines the name, so it does not make room for it before the `if`; for Python it does not, and the generated code
+reads a name that has no value:
 
     NameError: cannot access free variable 'y' where it is not associated with a value in enclosing scope
 
@@ -28,7 +28,7 @@ from collections.abc import Iterator
 
 import libcst as cst
 
-from tflint_graph.rule_api import CONVERTED, Claim, Facts, NameFlow, Rule, Severity, Staging, Value
+from tflint_graph.rule_api import CONVERTED, Claim, Facts, Kind, NameFlow, Rule, Severity, Staging, Value
 from tflint_graph.rules.conversion._lowering import own_statements
 from tflint_graph.rules.conversion._stopped import condition, header
 
@@ -89,7 +89,8 @@ def check(node: cst.AnnAssign, facts: Facts) -> Iterator[Claim]:
             continue
         if staging is Staging.TENSOR and _is_unbound(flow.before) and flow.read_after:
             message = (
-                f"`{name}` is annotated without a value, and `{header(block, facts)}`, which a tensor decides, is the first to bind it: AutoGraph takes the annotation for a "
+                f"`{name}` is annotated without a value, and `{header(block, facts)}`, which a tensor decides, is the first to bind it: AutoGraph takes the "
+                f"annotation for a "
                 "definition (TensorFlow: NameError). Delete the line."
             )
             yield Claim(node, message, because=(facts.value(condition(block)),))
@@ -112,4 +113,4 @@ def _flow(block: cst.CSTNode, name: str, facts: Facts) -> tuple[NameFlow | None,
 
 
 def _is_unbound(value: Value) -> bool:
-    return value.kind.value == "unbound"
+    return value.kind is Kind.UNBOUND

@@ -3,7 +3,8 @@
 ## What it does
 
 Reports a tensor test (of `if`, `while`, a conditional expression; an operand of `not`, `and` or `or`) whose dtype is certainly not bool: `i % 2`, `n - 1`,
-`tf.size(x)`, `tf.reduce_sum(mask)`, an int tensor in `x or default`. Also the test of an `if` or `while` that certainly has more than one element.
+`tf.size(x)`, `tf.reduce_sum(mask)`, an int tensor in `x or default`. Also the test of an `if`, `while` or conditional expression that certainly has more than
+one element.
 
 Comparisons are boolean and fine, and so is a boolean tensor with one element.
 
@@ -87,7 +88,7 @@ def check(node: cst.If | cst.While | cst.IfExp | cst.BooleanOperation | cst.Unar
         case cst.While(test=test):
             yield from _test(test, "a `while`", "ValueError", facts, vectors=True)
         case cst.IfExp(test=test) if not _inside_ternary(node, facts):
-            yield from _test(test, "a conditional expression", "InvalidArgumentError", facts)
+            yield from _test(test, "a conditional expression", "InvalidArgumentError", facts, vectors=True)
         case cst.UnaryOperation(operator=cst.Not(), expression=operand):
             yield from _test(operand, "`not`", "TypeError", facts)
         case cst.BooleanOperation(left=left, right=right):
@@ -112,7 +113,10 @@ def _test(test: cst.BaseExpression, where: str, error: str, facts: Facts, *, vec
     if value.kind not in (Kind.TENSOR, Kind.VARIABLE) or value.ragged == "sparse" or _claimed_inside(test, facts):
         return
     if value.dtype is not None and value.dtype != "bool":
-        message = f"The condition `{facts.source(test)}` of {where} is a {value.dtype} tensor, and TensorFlow needs a boolean (TensorFlow: {error}). {_instead(test, value, facts)}"
+        message = (
+            f"The condition `{facts.source(test)}` of {where} is a {value.dtype} tensor, and TensorFlow needs a boolean (TensorFlow: {error}). "
+            f"{_instead(test, value, facts)}"
+        )
         yield Claim(test, message, because=(value,))
     elif (
         vectors

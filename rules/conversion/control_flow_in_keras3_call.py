@@ -35,7 +35,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from tflint_graph.rule_api import TRACED_ONLY, Claim, Facts, Rule, Severity, Unconverted
-from tflint_graph.rules.conversion._unconverted import Suspect, trouble
+from tflint_graph.rules.conversion._unconverted import Suspect, may_be_converted, trouble
 
 RULE = Rule(
     code="TFG111",
@@ -82,7 +82,7 @@ def check(node: Suspect, facts: Facts) -> Iterator[Claim]:
     if function is None or function.unconverted is not Unconverted.KERAS_3 or function.keras == 2:
         return
     found = trouble(node, facts)
-    if found is not None:
+    if found is not None and not may_be_converted(function, facts):
         assumed = "" if function.keras == 3 else " (assumed here; Keras 2 did)"
         message = (
             f"`{found.what}` in `{function.display}` needs AutoGraph, and Keras 3{assumed} does not convert what it calls "

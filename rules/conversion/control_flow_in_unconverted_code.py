@@ -43,7 +43,7 @@ from typing import Final
 import libcst as cst
 
 from tflint_graph.rule_api import TRACED_ONLY, Claim, Facts, FunctionFacts, Rule, Severity, Unconverted
-from tflint_graph.rules.conversion._unconverted import Suspect, trouble
+from tflint_graph.rules.conversion._unconverted import Suspect, may_be_converted, trouble
 
 RULE = Rule(
     code="TFG110",
@@ -109,19 +109,27 @@ _INSTEAD: Final = {
 
 def check(node: Suspect, facts: Facts) -> Iterator[Claim]:
     function = facts.function(node)
-    if function is None or function.unconverted is Unconverted.KERAS_3 or (function.unconverted is Unconverted.STOPPED and _stops(function, facts)):
-        return  # the rule about Keras, or about the construct, reports it
+    if function is None or _is_reported_elsewhere(function, facts):
+        return
     found = trouble(node, facts)
-    if found is not None:
+    if found is not None and not may_be_converted(function, facts):
         reason = f" ({function.unconverted.value})" if function.unconverted is not None else ""
         message = f"`{found.what}` needs AutoGraph, which does not convert `{function.display}`{reason} (TensorFlow: {found.error}). {_instead(function)}"
         yield Claim(node, message, because=(found.value,))
 
 
-def _stops(function: FunctionFacts, facts: Facts) -> bool:
-    """Whether the construct that stops the conversion is in the function or one around it, and not in a caller."""
-    around = [facts.function(node) for node in facts.ancestors(function.node) if isinstance(node, (cst.FunctionDef, cst.Lambda))]
-    return any(outer is not None and outer.stoppers for outer in (function, *around))
+def _is_reported_elsewhere(function: FunctionFacts, facts: Facts) -> bool:
+    """By the rule about Keras, by those about coroutines and about constructs that stop the conversion, unless the construct is in a caller."""
+    if function.unconverted is Unconverted.KERAS_3:
+        return True
+    places = [function.node, *facts.ancestors(function.node)]
+    around = [facts.function(node) for node in places if isinstance(node, (cst.FunctionDef, cst.Lambda))]
+    if any(isinstance(node, cst.FunctionDef) and node.asynchronous is not None for node in places):
+        return True
+    if function.unconverted is not Unconverted.STOPPED:
+        return False
+    # AutoGraph stays on in a function that it gave up on: tf.map_fn and Dataset methods there convert their callbacks.
+    return any(outer is not None and (outer.stoppers or outer.roles & {"elements", "dataset"}) for outer in around)
 
 
 def _instead(function: FunctionFacts) -> str:

@@ -19,8 +19,8 @@ The same function works when its dimensions are unknown while tracing, so this i
 
 ## Fix safety
 
-There is no automatic fix. Test the static shape (`x.shape[0]`, `x.shape.rank`): Python then decides while tracing, and only the right branch is traced. Or give the
-function an `input_signature` with a dimension of None.
+There is no automatic fix. Test the static shape (`x.shape[0]`, `x.shape.rank`): Python then decides while tracing, and only the right branch is traced. Or
+give the function an `input_signature` with a dimension of None.
 
 ## References
 
@@ -80,11 +80,12 @@ fifth_or_first(tf.constant([1, 2, 3]))
 _DYNAMIC = frozenset({"tensorflow.shape", "tensorflow.size", "tensorflow.rank"})
 
 
-def check(node: cst.If | cst.IfExp, facts: Facts) -> Iterator[Claim]:
+def check(node: cst.If | cst.IfExp | cst.BooleanOperation, facts: Facts) -> Iterator[Claim]:
     function = facts.function(node)
-    if function is None or not function.converted or facts.staging(node) is not Staging.TENSOR or not _about_shape(node.test, facts):
+    condition = node.left if isinstance(node, cst.BooleanOperation) else node.test
+    if function is None or not function.converted or facts.staging(node) is not Staging.TENSOR or not _about_shape(condition, facts):
         return
-    test = facts.source(node.test)
+    test = facts.source(condition)
     for part in _guarded(node, facts):
         for below in walk(part):
             problem = _illegal(below, facts)
@@ -93,13 +94,14 @@ def check(node: cst.If | cst.IfExp, facts: Facts) -> Iterator[Claim]:
                     f"`{facts.source(below)}` is traced whatever `{test}` says, and {problem} (TensorFlow: ValueError). "
                     "Test the static shape (`.shape`) in Python, or leave the dimension unknown in an input_signature."
                 )
-                yield Claim(node, message, because=(facts.value(node.test),))
+                yield Claim(node, message, because=(facts.value(condition),))
                 return
     if isinstance(node, cst.IfExp):
         found = difference(facts.value(node.body), facts.value(node.orelse))
         if found is not None and not all("dtype" in words or " " not in words for words in found):
             message = (
-                f"Both arms of `{facts.source(node)}` are traced whatever `{test}` says, and they are {found[0]} and {found[1]} (TensorFlow: AssertionError or TypeError). "
+                f"Both arms of `{facts.source(node)}` are traced whatever `{test}` says, and they are {found[0]} and {found[1]} (TensorFlow: AssertionError "
+                f"or TypeError). "
                 "Test the static shape (`.shape`) in Python."
             )
             yield Claim(node, message, because=(facts.value(node.test),))
@@ -125,7 +127,10 @@ def _from_shape(reason: Reason | None) -> bool:
     return False
 
 
-def _guarded(node: cst.If | cst.IfExp, facts: Facts) -> Iterator[cst.CSTNode]:
+def _guarded(node: cst.If | cst.IfExp | cst.BooleanOperation, facts: Facts) -> Iterator[cst.CSTNode]:
+    if isinstance(node, cst.BooleanOperation):
+        yield node.right
+        return
     yield node.body
     if isinstance(node, cst.IfExp):
         yield node.orelse
@@ -154,6 +159,10 @@ def _illegal(node: cst.CSTNode, facts: Facts) -> str:
             return _subscript(node, facts)
         case cst.Call():
             return _operation(node, facts)
+        case cst.Assign(targets=[cst.AssignTarget(target=cst.Tuple() | cst.List() as target)], value=value):
+            parts = facts.value(value).elements
+            if parts is not None and len(parts) != len(target.elements) and not any(isinstance(part, cst.StarredElement) for part in target.elements):
+                return f"`{facts.source(value)}` has {len(parts)} parts here"
     return ""
 
 

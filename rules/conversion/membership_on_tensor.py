@@ -4,12 +4,14 @@
 
 Reports, in code that TensorFlow traces,
 
-- `t in seq` and `t not in seq` with a tensor `t` and a Python sequence, and `x in seq` where the sequence holds a tensor that is compared before a match is known;
+- `t in seq` and `t not in seq` with a tensor `t` and a Python sequence, and `x in seq` where the sequence holds a tensor that is compared before a match is
+  known;
 - `x in t` with a tensor `t`;
 - `seq.index(t)`, `seq.count(t)`, `seq.remove(t)`;
 - `==`, `!=`, `<`, `<=`, `>`, `>=` between lists or tuples (and `==` between dicts) that hold tensors.
 
-Python finds an element by identity before it compares, so `t in [t, u]` is true and not reported. `"key" in dict` and `None in shape.as_list()` compare Python values.
+Python finds an element by identity before it compares, so `t in [t, u]` is true and not reported. `"key" in dict` and `None in shape.as_list()` compare
+Python values.
 
 ## Why it is a problem
 
@@ -35,6 +37,7 @@ from collections.abc import Iterator
 import libcst as cst
 
 from tflint_graph.rule_api import TRACED, Claim, Facts, Kind, Rule, Severity, Value
+from tflint_graph.source.walk import walk
 
 RULE = Rule(
     code="TFG131",
@@ -144,11 +147,28 @@ def _found_by_identity(left: cst.BaseExpression, right: cst.BaseExpression, fact
     if isinstance(right, (cst.List, cst.Tuple)):
         return bool(right.elements) and facts.source(right.elements[0].value) == facts.source(left)
     holder = facts.value(right)
-    if holder.pytype == "range":
+    if holder.pytype in ("range", "TensorShape") or _distinct_parameters(left, right, facts):
         return False
     if holder.elements is not None:
         return bool(holder.elements) and _is_tensor(holder.elements[0])
     return holder.element is None or _is_tensor(holder.element) or holder.element.is_unknown
+
+
+def _distinct_parameters(left: cst.BaseExpression, right: cst.BaseExpression, facts: Facts) -> bool:
+    """Two parameters of a function handed to tf.function: each tensor among its arguments is a placeholder of its own."""
+    function = facts.function(left)
+    if function is None or not function.is_root:
+        return False
+    return all(isinstance(side, cst.Name) and side.value in function.params and not _is_bound(side.value, function.node) for side in (left, right))
+
+
+def _is_bound(name: str, function: cst.CSTNode) -> bool:
+    for node in walk(function):
+        match node:
+            case cst.AssignTarget(target=target) | cst.AugAssign(target=target) | cst.AnnAssign(target=target) | cst.For(target=target):
+                if any(isinstance(part, cst.Name) and part.value == name for part in walk(target)):
+                    return True
+    return False
 
 
 def _first_tensor_before_match(item: Value, holder: Value) -> Value | None:

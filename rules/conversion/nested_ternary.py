@@ -80,7 +80,8 @@ def check(node: cst.IfExp, facts: Facts) -> Iterator[Claim]:
     else:
         return
     message = (
-        f"AutoGraph does not convert `{facts.source(node)}`, because it stands inside another conditional expression; its test `{facts.source(node.test)}` is a tensor "
+        f"AutoGraph does not convert `{facts.source(node)}`, because it stands inside another conditional expression; its test "
+        f"`{facts.source(node.test)}` is a tensor "
         "(TensorFlow: OperatorNotAllowedInGraphError). Write `if` statements, or use tf.where."
     )
     yield Claim(node, message, because=(facts.value(node.test),))

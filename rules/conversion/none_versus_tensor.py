@@ -7,7 +7,8 @@ Reports
 - an `if` that a tensor decides, when a name that is read later is None at the end of a branch (often `best = None` before it, and the tensor in one branch);
 - a conditional expression with a tensor test and None, or a call that returns nothing, in an arm;
 - an `if` on a tensor with `return None` on a path, or None inside the returned tuple;
-- a loop over a tensor that rebinds a name that is None before it, unless every iteration rebinds it; a loop over a dataset, iterator or ragged tensor in any case.
+- a loop over a tensor that rebinds a name that is None before it, unless every iteration rebinds it; a loop over a dataset, iterator or ragged tensor in any
+  case.
 
 `x is None` is a Python test and fine, and so is None for a name that is not read later.
 
@@ -22,8 +23,8 @@ In these messages `retval_` is the function's return value, and a conditional ex
 
 ## Fix safety
 
-There is no automatic fix. Use a tensor of the right dtype and shape that cannot be mistaken for a result (`tf.constant(-1)`, `float("inf")`), with a flag beside
-it where no such value exists. Create variables before the `if`.
+There is no automatic fix. Use a tensor of the right dtype and shape that cannot be mistaken for a result (`tf.constant(-1)`, `float("inf")`), with a flag
+beside it where no such value exists. Create variables before the `if`.
 
 ## References
 
@@ -37,10 +38,11 @@ from collections.abc import Iterator
 
 import libcst as cst
 
-from tflint_graph.rule_api import CONVERTED, NONE, Claim, Facts, LoopFacts, NameFlow, Rule, Severity, Staging, Value
-from tflint_graph.rules.conversion._lowering import Loop, Split, converted, lower, own_statements
+from tflint_graph.rule_api import CONVERTED, NONE, Claim, Facts, Kind, LoopFacts, NameFlow, Rule, Severity, Staging, Value
+from tflint_graph.rules.conversion._iterations import bound_before, skipped, tensor_tests
+from tflint_graph.rules.conversion._lowering import Loop, Split, converted, in_graph_loop, lower
 from tflint_graph.rules.conversion._stopped import condition, header
-from tflint_graph.rules.conversion._structure import none_inside, something
+from tflint_graph.rules.conversion._structure import none_inside
 
 RULE = Rule(
     code="TFG125",
@@ -108,18 +110,21 @@ def _branch(node: cst.If, facts: Facts) -> Iterator[Claim]:
             continue
         path = _none_path(name.body, name.orelse)
         if path and not _loop_reports(node, name, facts):
-            message = f"`{name.name}` is None {path}: `if {facts.source(node.test)}` is decided by a tensor, and neither branch can yield None (TensorFlow: ValueError). {_INSTEAD}"
+            message = (
+                f"`{name.name}` is None {path}: `if {facts.source(node.test)}` is decided by a tensor, and neither branch can yield None (TensorFlow: "
+                f"ValueError). {_INSTEAD}"
+            )
             yield Claim(node, message, because=(branch.test,))
             return
 
 
 def _none_path(body: Value, orelse: Value) -> str:
     """In words, the path on which a value is or holds None; "" if TensorFlow accepts the two, or nobody knows."""
-    if none_inside(orelse) and (something(body) or body.is_none):
-        return "when the test is false" if not body.is_none else "whatever the test"
-    if none_inside(body) and something(orelse):
-        return "when the test is true"
-    return ""
+    if Kind.UNBOUND in (body.kind, orelse.kind):
+        return ""
+    if none_inside(orelse):
+        return "whatever the test" if none_inside(body) else "when the test is false"
+    return "when the test is true" if none_inside(body) else ""
 
 
 def _loop_reports(node: cst.If, name: NameFlow, facts: Facts) -> bool:
@@ -143,7 +148,7 @@ def _ternary(node: cst.IfExp, facts: Facts) -> Iterator[Claim]:
 
 
 def _returned(split: Split, facts: Facts) -> Iterator[Claim]:
-    if split.one_sided or not split.body.returns or not split.orelse.returns:
+    if split.one_sided or not split.body.returns or not split.orelse.returns or in_graph_loop(split, facts):
         return
     body = [NONE if one.value is None else facts.value(one.value) for one in split.body.returns]
     orelse = [NONE if one.value is None else facts.value(one.value) for one in split.orelse.returns]
@@ -162,9 +167,12 @@ def _loop(node: Loop, facts: Facts) -> Iterator[Claim]:
     if loop is None or loop.staging not in (Staging.TENSOR, Staging.DATASET):
         return
     for name in loop.names.values():
-        if _stays_none(node, loop, name, facts):
-            message = f"`{name.name}` is None before the loop `{header(node, facts)}`, which becomes a loop of the graph (TensorFlow: ValueError). {_INSTEAD}"
-        elif name.body.is_none and something(name.before) and name.read_after:
+        if _stays_none(node, loop, name, facts) or (not name.before.is_none and none_inside(name.before) and (name.read_after or name.carried)):
+            is_ = "is" if name.before.is_none else "holds"
+            message = (
+                f"`{name.name}` {is_} None before the loop `{header(node, facts)}`, which becomes a loop of the graph (TensorFlow: ValueError). {_INSTEAD}"
+            )
+        elif name.body.is_none and not name.before.is_none and name.before.kind is not Kind.UNBOUND and name.read_after:
             message = (
                 f"`{name.name}` is None after an iteration of `{header(node, facts)}`, which becomes a loop of the graph (TensorFlow: ValueError). {_INSTEAD}"
             )
@@ -182,9 +190,15 @@ def _stays_none(node: Loop, loop: LoopFacts, name: NameFlow, facts: Facts) -> bo
         return True
     if loop.staging is not Staging.TENSOR or not name.read_after:
         return False
-    for test in own_statements(node.body, cst.If):
-        branch = facts.branch(test) if isinstance(test, cst.If) else None
-        flow = branch.names.get(name.name) if branch is not None and branch.staging is Staging.TENSOR else None
-        if flow is not None and _none_path(flow.body, flow.orelse):
-            return True
-    return False
+    return any(_left_alone(node, test, name, facts) for test in tensor_tests(node, facts)) or skipped(node, name, facts)
+
+
+def _left_alone(node: Loop, test: cst.If, name: NameFlow, facts: Facts) -> bool:
+    """True if only one branch of the test rebinds the name, and nothing in the loop did before: the other branch leaves None."""
+    branch = facts.branch(test)
+    flow = branch.names.get(name.name) if branch is not None else None
+    if branch is None or flow is None or not flow.read_after or branch.body_ends or branch.orelse_ends:
+        return False
+    if _none_path(flow.body, flow.orelse):
+        return True
+    return flow.assigned_in_body != flow.assigned_in_orelse and not bound_before(node, name.name, facts.line(test), facts)

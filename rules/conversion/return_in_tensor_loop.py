@@ -5,7 +5,8 @@
 Reports `return` in a `for` over a tensor (also `tf.range`) or a `while` that a tensor decides, unless every iteration returns; any `return` in a loop over a
 `tf.data` dataset, iterator or ragged tensor; and a `return` in such a loop that gives None, a string or an object.
 
-Where a Python value decides whether the loop returns, TensorFlow refuses when the value is false. If that is known, the finding is an error, otherwise a warning.
+Where a Python value decides whether the loop returns, TensorFlow refuses when the value is false. If that is known, the finding is an error, otherwise a
+warning.
 
 ## Why it is a problem
 
@@ -15,8 +16,8 @@ AutoGraph turns the return value into a variable of the graph loop. Such a varia
     condition such as a hyperparameter
     ValueError: the return value from a TensorFlow loop may only be a Tensor, int, float, bool or a list, tuple or dict thereof
 
-For loops over tensors TensorFlow first tries to find out by tracing one iteration what the value will be. That works when every path through the body returns, and
-fails when an `if` on a tensor, a `continue` or a `break` lets some iterations go on.
+For loops over tensors TensorFlow first tries to find out by tracing one iteration what the value will be. That works when every path through the body
+returns, and fails when an `if` on a tensor, a `continue` or a `break` lets some iterations go on.
 
 ## Fix safety
 
@@ -36,7 +37,7 @@ from collections.abc import Iterator
 
 import libcst as cst
 
-from tflint_graph.rule_api import CONVERTED, Claim, Facts, Kind, Rule, Severity, Staging, Value
+from tflint_graph.rule_api import CONVERTED, NONE, Claim, Facts, Kind, Rule, Severity, Staging
 from tflint_graph.rules.conversion._lowering import Exit, LoopReturn, converted, lower
 from tflint_graph.rules.conversion._stopped import condition, header
 
@@ -104,9 +105,8 @@ def _severity(loop: LoopReturn, facts: Facts) -> Severity | None:
     if Exit.FAULT in loop.exit or loop.exit is Exit.FALLS or _in_python_loop(loop, facts):
         return Severity.ERROR
     if loop.exit is Exit.RETURNS:
-        values = [facts.value(one.value) if one.value is not None else None for one in loop.returns]
-        return Severity.ERROR if any(value is None or _unsupported(value) for value in values) else None
-    return Severity.WARNING if Exit.RETURNS in loop.exit else None
+        return Severity.ERROR if any(_unsupported(one, loop, facts) for one in loop.returns) else None
+    return Severity.WARNING if loop.exit & Exit.RETURNS else None
 
 
 def _in_python_loop(loop: LoopReturn, facts: Facts) -> bool:
@@ -119,8 +119,17 @@ def _in_python_loop(loop: LoopReturn, facts: Facts) -> bool:
     return False
 
 
-def _unsupported(value: Value) -> bool:
-    return value.is_none or (value.is_python and value.pytype in _NO_PLACEHOLDER) or value.kind in (Kind.FUNCTION, Kind.CLASS, Kind.MODULE)
+def _unsupported(node: cst.Return, loop: LoopReturn, facts: Facts) -> bool:
+    """None, or an object for which TensorFlow cannot make up a first value. A string is a tensor once a graph conditional has returned it."""
+    value = facts.value(node.value) if node.value is not None else NONE
+    if value.is_none:
+        return True
+    for frame in facts.frames(node):
+        if frame.node is loop.node:
+            break
+        if frame.is_branch and frame.staging is Staging.TENSOR:
+            return False
+    return (value.is_python and value.pytype in _NO_PLACEHOLDER) or value.kind in (Kind.FUNCTION, Kind.CLASS, Kind.MODULE)
 
 
 def _message(loop: LoopReturn, facts: Facts) -> str:

@@ -20,8 +20,8 @@ evaluate the loop's condition:
 
 ## Fix safety
 
-There is no automatic fix. Make it a loop of the graph: `while tf.constant(True)`, `for k in tf.range(n)`, a flag that starts as `tf.constant(False)`. The variables
-of a graph loop must then keep their dtypes and shapes, and `k` is a tensor.
+There is no automatic fix. Make it a loop of the graph: `while tf.constant(True)`, `for k in tf.range(n)`, a flag that starts as `tf.constant(False)`. The
+variables of a graph loop must then keep their dtypes and shapes, and `k` is a tensor.
 
 ## References
 
@@ -37,7 +37,7 @@ from collections.abc import Iterator
 import libcst as cst
 
 from tflint_graph.rule_api import CONVERTED, Claim, Facts, Frame, Rule, Severity, Staging
-from tflint_graph.rules.conversion._lowering import Loop, converted, lower
+from tflint_graph.rules.conversion._lowering import Loop, converted, in_graph_loop, lower
 from tflint_graph.rules.conversion._stopped import header
 
 RULE = Rule(
@@ -110,9 +110,8 @@ def _returns(node: cst.FunctionDef, facts: Facts) -> Iterator[Claim]:
     """A return under a tensor's `if` in a Python loop, unless a graph loop around it makes it TFG121."""
     reported: list[Loop] = []
     for split in lower(node, facts).splits:
-        staged = any(facts.staging(loop) in (Staging.TENSOR, Staging.DATASET) for loop in split.loops)
         loop = next((loop for loop in split.loops if _unrolled(loop, facts)), None)
-        if loop is not None and not staged and loop not in reported and split.returns():
+        if loop is not None and not in_graph_loop(split, facts) and loop not in reported and split.returns():
             reported.append(loop)
             yield _claim(split.returns()[0], split.node, loop, facts)
 

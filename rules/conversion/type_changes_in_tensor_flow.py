@@ -5,8 +5,8 @@
 Reports
 
 - an `if` on a tensor, a conditional expression with a tensor test, or the functions given to `tf.cond` and `tf.switch_case`, when the two results certainly
-  differ in dtype or structure: `0` and `1.5`, `0` and `tf.argmax(...)`, a list and a tuple, lists of different length, dicts with different keys, a ragged and a
-  dense tensor; also the values of two `return`s;
+  differ in dtype or structure: `0` and `1.5`, `0` and `tf.argmax(...)`, a list and a tuple, lists of different length, dicts with different keys, a ragged
+  and a dense tensor; also the values of two `return`s;
 - a loop over a tensor or dataset whose variable changes its dtype or structure: `total = 0` and then `total += loss`, `n / 2` of an int, a list that grows;
 - a loop over a tensor or iterator whose variable changes its static shape (`t = tf.concat([t, ...], 0)`, `x = x[1:]`), without
   `tf.autograph.experimental.set_loop_options(shape_invariants=...)`;
@@ -44,8 +44,9 @@ from collections.abc import Iterator
 
 import libcst as cst
 
-from tflint_graph.rule_api import CONVERTED, Claim, Facts, Rule, Severity, Staging, Value
+from tflint_graph.rule_api import CONVERTED, Claim, Facts, Kind, NameFlow, Rule, Severity, Staging, Value
 from tflint_graph.rules.conversion._callables import results
+from tflint_graph.rules.conversion._iterations import bound_before
 from tflint_graph.rules.conversion._looptypes import changed
 from tflint_graph.rules.conversion._lowering import Split, converted, lower
 from tflint_graph.rules.conversion._structure import difference, staged_dtype
@@ -118,14 +119,29 @@ def _branch(node: cst.If, facts: Facts) -> Iterator[Claim]:
     for name in branch.names.values():
         if name.name == "return" or not (name.read_after or "." in name.name or "[" in name.name):
             continue
-        found = difference(name.body, name.orelse)
+        found = difference(*_ends(node, name, facts))
         if found is not None:
             message = (
-                f"`{name.name}` is {_kind(found[0])} when `{facts.source(node.test)}` holds and {_kind(found[1])} when not: that test is a tensor, and both branches of a graph "
-                f"conditional must yield one type (TensorFlow: TypeError). {_INSTEAD}"
+                f"`{name.name}` is {_kind(found[0])} when `{facts.source(node.test)}` holds and {_kind(found[1])} when not: that test is a tensor, and both "
+                f"branches of a graph conditional must yield one type (TensorFlow: TypeError). {_INSTEAD}"
             )
             yield Claim(node, message, because=(branch.test, name.body, name.orelse))
             return
+
+
+def _ends(node: cst.If, name: NameFlow, facts: Facts) -> tuple[Value, Value]:
+    """The values at the ends of the branches; where a branch of a graph loop leaves the name alone, the value from before the loop."""
+    body, orelse = name.body, name.orelse
+    if name.assigned_in_body == name.assigned_in_orelse:
+        return body, orelse
+    for frame in facts.frames(node):
+        if isinstance(frame.node, (cst.For, cst.While)) and frame.is_tensor_flow:
+            loop = facts.loop(frame.node)
+            flow = loop.names.get(name.name) if loop is not None else None
+            if flow is None or flow.before.kind is Kind.UNBOUND or bound_before(frame.node, name.name, facts.line(node), facts):
+                break
+            return (body, flow.before) if name.assigned_in_body else (flow.before, orelse)
+    return body, orelse
 
 
 def _kind(words: str) -> str:
@@ -153,7 +169,8 @@ def _returned(split: Split, facts: Facts) -> Iterator[Claim]:
     if found and found[0] is not None and all(found):
         message = (
             f"The function returns {_kind(found[0][0]).replace('of dtype', 'a tensor of dtype')} when `{facts.source(split.node.test)}` holds and "
-            f"{_kind(found[0][1]).replace('of dtype', 'a tensor of dtype')} when not: that test is a tensor, and both paths must return one type (TensorFlow: TypeError). {_INSTEAD}"
+            f"{_kind(found[0][1]).replace('of dtype', 'a tensor of dtype')} when not: that test is a tensor, and both paths must return one type "
+            f"(TensorFlow: TypeError). {_INSTEAD}"
         )
         yield Claim(split.node, message, because=(facts.value(split.node.test),))
 
@@ -196,5 +213,8 @@ def _argument(node: cst.Call, facts: Facts, position: int, keyword: str) -> Valu
 
 def _index(node: cst.Call, value: Value | None, what: str, facts: Facts) -> Iterator[Claim]:
     if value is not None and (value.is_tensor or value.pytype in ("npscalar", "ndarray")) and staged_dtype(value) == "int64" and not value.eager:
-        message = f"The {what} in `{facts.source(node)}` is an int64 tensor, and a TensorArray in a graph takes int32 (TensorFlow: TypeError). Use `tf.cast(..., tf.int32)`."
+        message = (
+            f"The {what} in `{facts.source(node)}` is an int64 tensor, and a TensorArray in a graph takes int32 (TensorFlow: TypeError). Use "
+            f"`tf.cast(..., tf.int32)`."
+        )
         yield Claim(node, message, because=(value,))

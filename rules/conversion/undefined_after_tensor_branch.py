@@ -8,6 +8,7 @@ Reports
   (`d["y"]`) need not be read: it is state of an object that lives on;
 - a loop over a tensor whose body binds a name only under such an `if`, or only after a `break` or `continue` under one, and the name is read after the loop;
 - a loop over a `tf.data` dataset, iterator or ragged tensor when a name that the body (or the loop's target) binds for the first time is read after the loop;
+- a loop over a tensor with a branch that reads what the iteration before has bound, when nothing binds it before the loop;
 - a loop over a tensor that binds a string, NumPy array, TensorArray, function or object for the first time, and it is read after the loop.
 
 Tensors and numbers that every iteration of a loop over a tensor binds, and its loop variable, are fine: TensorFlow starts them at zero and checks at run time
@@ -38,7 +39,8 @@ from collections.abc import Iterator
 import libcst as cst
 
 from tflint_graph.rule_api import CONVERTED, Claim, Facts, Kind, NameFlow, Rule, Severity, Staging, Value
-from tflint_graph.rules.conversion._lowering import Loop, own_statements
+from tflint_graph.rules.conversion._iterations import bound_before, skipped, tensor_tests
+from tflint_graph.rules.conversion._lowering import Loop
 from tflint_graph.rules.conversion._stopped import condition, header
 
 RULE = Rule(
@@ -126,11 +128,14 @@ def _loop(node: Loop, facts: Facts) -> Iterator[Claim]:
     if loop is None or loop.staging not in (Staging.TENSOR, Staging.DATASET):
         return
     for name in loop.names.values():
-        if not _unbound(name.before) or not (name.read_after or (_is_state(name.name) and loop.staging is Staging.DATASET)):
+        if not _unbound(name.before) or not (name.read_after or name.carried or (_is_state(name.name) and loop.staging is Staging.DATASET)):
             continue
         why = _why(node, name, facts)
         if why:
-            message = f"`{name.name}` is not defined before the loop `{header(node, facts)}`{why} (TensorFlow: ValueError). Give it a value of the same type before the loop."
+            message = (
+                f"`{name.name}` is not defined before the loop `{header(node, facts)}`{why} (TensorFlow: ValueError). Give it a value of the same type before "
+                f"the loop."
+            )
             yield Claim(node, message, because=(facts.value(condition(node)),))
             return
 
@@ -138,10 +143,14 @@ def _loop(node: Loop, facts: Facts) -> Iterator[Claim]:
 def _why(node: Loop, name: NameFlow, facts: Facts) -> str:
     """Why TensorFlow cannot define the name itself, or "" where it can."""
     loop = facts.loop(node)
-    if loop is not None and (loop.staging is Staging.DATASET or loop.iterable.ragged is not None):
+    if loop is not None and name.read_after and (loop.staging is Staging.DATASET or loop.iterable.ragged is not None):
         return ", which runs over a dataset or iterator, and it is read after it" if loop.iterable.ragged is None else ", and it is read after it"
+    if _read_too_early(node, name, facts):
+        return ", and a branch that a tensor decides reads it before it is defined"
     if _some_iterations(node, name.name, facts):
         return ", is not defined in every iteration, and is read later"
+    if not name.read_after:
+        return ""
     if name.body.kind in _OBJECTS or (name.body.is_python and name.body.pytype in _NO_PLACEHOLDER):
         return ", is no tensor or number, and is read after it"
     return ""
@@ -153,40 +162,25 @@ def _some_iterations(node: Loop, name: str, facts: Facts) -> bool:
     flow = loop.names.get(name) if loop is not None else None
     if loop is None or flow is None or loop.staging is not Staging.TENSOR or not _unbound(flow.before) or not flow.read_after:
         return False
-    inner = [test for test in own_statements(node.body, cst.If) if isinstance(test, cst.If) and facts.staging(test) is Staging.TENSOR]
-    return any(_binds_on_one_path(test, name, facts) for test in inner) or _skipped(node, flow, facts)
+    return any(_binds_on_one_path(test, name, facts) for test in tensor_tests(node, facts)) or skipped(node, flow, facts)
+
+
+def _read_too_early(node: Loop, name: NameFlow, facts: Facts) -> bool:
+    """True if a branch that a tensor decides reads the name of the iteration before: the first iteration traces that branch too."""
+    if not name.carried or not name.name.isidentifier():
+        return False
+    for read in facts.reads_of(name.name, node.body):
+        staged = False
+        for frame in facts.frames(read):
+            if frame.node is node:
+                break
+            staged = staged or (frame.is_branch and frame.staging is Staging.TENSOR)
+        if staged and not bound_before(node, name.name, facts.line(read), facts):
+            return True
+    return False
 
 
 def _binds_on_one_path(test: cst.If, name: str, facts: Facts) -> bool:
     branch = facts.branch(test)
     flow = branch.names.get(name) if branch is not None else None
     return flow is not None and _unbound(flow.body) != _unbound(flow.orelse)
-
-
-def _skipped(node: Loop, flow: NameFlow, facts: Facts) -> bool:
-    """True if every binding of the name comes after a `break` or `continue` under a tensor's test, so that AutoGraph guards it."""
-    first = flow.node_body
-    if first is None or not isinstance(node, (cst.For, cst.While)) or _binds_target(node, flow.name):
-        return False
-    for leave in own_statements(node.body, (cst.Break, cst.Continue)):
-        if facts.line(leave) >= facts.line(first):
-            continue
-        for frame in facts.frames(leave):
-            if frame.is_loop:
-                break
-            if frame.is_branch and frame.staging is Staging.TENSOR:
-                return not _bound_before(node, flow.name, facts.line(leave), facts)
-    return False
-
-
-def _binds_target(node: Loop, name: str) -> bool:
-    return isinstance(node, cst.For) and any(isinstance(found, cst.Name) and found.value == name for found in own_statements(node.target, cst.Name))
-
-
-def _bound_before(node: Loop, name: str, line: int, facts: Facts) -> bool:
-    """True if the loop's body binds the name on an earlier line."""
-    for assign in own_statements(node.body, (cst.AssignTarget, cst.AnnAssign, cst.AugAssign, cst.For)):
-        target = assign.target if isinstance(assign, (cst.AssignTarget, cst.AnnAssign, cst.AugAssign, cst.For)) else assign
-        if facts.line(assign) < line and any(isinstance(found, cst.Name) and found.value == name for found in own_statements(target, cst.Name)):
-            return True
-    return False

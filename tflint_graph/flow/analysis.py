@@ -10,7 +10,7 @@ import libcst as cst
 
 from tflint_graph.flow import operators as ops
 from tflint_graph.flow.calls import Bound
-from tflint_graph.flow.lattice import join, nest
+from tflint_graph.flow.lattice import is_nest, join, nest
 from tflint_graph.flow.portable import portable, value_key
 from tflint_graph.flow.results import as_tensor, structured
 from tflint_graph.flow.statements import Interpreter
@@ -25,8 +25,11 @@ from tflint_graph.link.trace_map import TraceMap
 from tflint_graph.source.region import Region, RegionError, parse_region
 from tflint_graph.source.text import decode, split_lines
 
-MAX_CALLER_DEPTH = 6  # how far callers of callers are followed to learn a parameter
-MAX_SUMMARY_DEPTH = 6  # how far callees of callees are summarised
+MAX_CALLER_DEPTH = 4  # how far callers of callers are followed to learn a parameter
+MAX_EAGER_CALLERS = 2  # how far through code that TensorFlow does not trace
+MAX_SUMMARY_DEPTH = 4  # how far callees of callees are summarised
+MAX_EAGER_SUMMARIES = 1  # the same in code that TensorFlow does not trace, where only the arguments of traced functions matter
+MAX_SUMMARY_LINES = 150  # a longer function is summarised as unknown
 KEPT_REGIONS = 96  # parsed regions kept for summaries
 MAX_MODULE_LINES = 3000  # a longer module's own statements are not analysed
 
@@ -65,6 +68,7 @@ class Analysis:
         self._decorators: dict[FunctionId, frozenset[str]] = {}
         self._writes: dict[FunctionId, dict[str, Value]] = {}
         self._caller_depth = 0
+        self._eager_depth = 0
         self._summary_depth = 0
         self._summarising: set[FunctionId] = set()
         self._truncated = False
@@ -118,7 +122,8 @@ class Analysis:
         """What a region calls, and with what; None while it is being analysed, when it is too far away, or unparsable."""
         if function in self._outcomes:
             return self._outcomes[function]
-        if self._caller_depth >= MAX_CALLER_DEPTH:
+        eager = self.own_context(function) is None
+        if self._caller_depth >= MAX_CALLER_DEPTH or (eager and self._eager_depth >= MAX_EAGER_CALLERS):
             self._truncated = True
             return None
         if function.qualname == MODULE_SCOPE and self.project.files[function.path].lines > MAX_MODULE_LINES:
@@ -126,11 +131,13 @@ class Analysis:
             return None
         self._outcomes[function] = None
         self._caller_depth += 1
+        self._eager_depth += eager
         truncated, self._truncated = self._truncated, False
         try:
-            interpreter = self.interpret(function, recording=True)
+            interpreter = self.interpret(function, recording=not eager)
         finally:
             self._caller_depth -= 1
+            self._eager_depth -= eager
         result = self.remember(function, interpreter) if interpreter is not None else None
         if self._truncated and self._caller_depth > 0:
             del self._outcomes[function]
@@ -195,6 +202,8 @@ class Analysis:
                 complete = False
             for values in calls:
                 joined = dict(values) if joined is None else {k: join(joined[k], v) if k in joined else v for k, v in values.items()}
+            if not complete or (joined is not None and all(v.is_unknown and not is_nest(v) for v in joined.values())):
+                return joined, complete  # nothing is left to learn
         return joined, complete
 
     def handed_over_in(self, function: FunctionId) -> list[FunctionId]:
@@ -381,7 +390,8 @@ class Analysis:
             return None
         if index.is_generator:
             return Value(Kind.PYTHON, pytype="generator")
-        if self.project.region_of(function) != function or function in self._summarising or self._summary_depth >= MAX_SUMMARY_DEPTH:
+        limit = MAX_EAGER_SUMMARIES if context is Context.EAGER else MAX_SUMMARY_DEPTH
+        if self.project.region_of(function) != function or function in self._summarising or self._summary_depth >= limit or index.end_line - index.line > MAX_SUMMARY_LINES:
             return None
         own = self.own_context(function)
         if context is Context.EAGER and own is not None and self.is_tf_function(function):

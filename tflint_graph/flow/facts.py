@@ -152,6 +152,7 @@ class FunctionFacts:
     is_generator: bool = False
     autograph_options: frozenset[str] = frozenset()
     keras: int | None = None  # for Keras methods: 2 or 3 when certain, None when assumed
+    decorators: frozenset[str] = frozenset()  # canonical names; "project" for one of the project's own, "unknown" where it could not be resolved
     returns: list[ReturnFacts] = field(default_factory=list)
     falls_through: bool = True  # the end of the body can be reached
     returned: Value | None = None

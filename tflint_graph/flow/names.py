@@ -71,9 +71,9 @@ class FunctionNames:
 _EMPTY: frozenset[str] = frozenset()
 
 
-def names_of(function: cst.CSTNode) -> FunctionNames:
-    """Analyse a FunctionDef, a Lambda or a Module."""
-    return _Names(function).result
+def names_of(function: cst.CSTNode, *, liveness: bool = True) -> FunctionNames:
+    """Analyse a FunctionDef, a Lambda or a Module. Without `liveness` only the bound names are found: eager code needs no more."""
+    return _Names(function, liveness).result
 
 
 def parameters_of(function: cst.FunctionDef | cst.Lambda) -> list[cst.Param]:
@@ -241,7 +241,7 @@ class _Loop:
 class _Names:
     """A backward liveness analysis over the statements of one function."""
 
-    def __init__(self, function: cst.CSTNode) -> None:
+    def __init__(self, function: cst.CSTNode, liveness: bool) -> None:
         self.result = FunctionNames()
         self.loops: list[_Loop] = []
         self.handlers: list[frozenset[str]] = []
@@ -250,7 +250,7 @@ class _Names:
         body = function if isinstance(function, cst.Module) else function.body  # type: ignore[attr-defined]
         _binds(body, self.result.bound, self.result)
         self.result.bound -= self.result.global_names | self.result.nonlocal_names
-        if isinstance(function, cst.Lambda):
+        if isinstance(function, cst.Lambda) or not liveness:
             return
         for node in _nested_defs(body):
             self.result.free_of[node.name.value] = free_names(node)
@@ -413,7 +413,7 @@ def assigned_in(block: cst.CSTNode) -> dict[str, cst.CSTNode]:
                 found[symbol] = statement
         if isinstance(current, cst.BaseExpression) and not isinstance(current, cst.NamedExpr):
             continue
-        below = list(children(current))
+        below = children(current)
         below.reverse()
         stack.extend((child, statement) for child in below)
     return found

@@ -85,6 +85,7 @@ class RegionFacts(Facts):
             is_generator=index.is_generator if index is not None else False,
             autograph_options=self._autograph_options(node),
             keras=analysis.keras_version(function),
+            decorators=analysis.decorator_names(function),
             returns=returns,
             falls_through=interpreter.nested_ends.get(id(node), True),
         )

@@ -44,16 +44,17 @@ class Interpreter(Calls):
         self.nested_ends: dict[int, bool] = {}
         self.closures: dict[int, Scope] = {}
         self.pending: list[tuple[cst.CSTNode, FunctionId, Value | None]] = []
-        self._names: dict[int, FunctionNames] = {}
+        self._names: dict[tuple[int, bool], FunctionNames] = {}
         self._active: list[int] = []
         self.steps = 0
 
     # -- functions -------------------------------------------------------------------------------------------------------------------------------------------
 
-    def names(self, node: cst.CSTNode) -> FunctionNames:
-        found = self._names.get(id(node))
+    def names(self, node: cst.CSTNode, context: Context) -> FunctionNames:
+        key = (id(node), context is not Context.EAGER)
+        found = self._names.get(key)
         if found is None:
-            found = self._names[id(node)] = names_of(node)
+            found = self._names[key] = names_of(node, liveness=key[1])
         return found
 
     def note_call(self, function: FunctionId, node: cst.CSTNode, values: dict[str, Value]) -> None:
@@ -69,7 +70,7 @@ class Interpreter(Calls):
 
     def run_top(self, node: cst.CSTNode, context: Context, params: dict[str, Value], owner: ClassId | None) -> Value:
         """Run the region's outermost function."""
-        scope = Scope(node, self.names(node), None, context, self.region.function, owner, _first_parameter(node), dict(params))
+        scope = Scope(node, self.names(node, context), None, context, self.region.function, owner, _first_parameter(node), dict(params))
         self.scope = scope
         self._active.append(id(node))
         value = self._body(node, scope)
@@ -81,7 +82,7 @@ class Interpreter(Calls):
     def run_module(self) -> None:
         """Run a module's own statements."""
         tree = self.region.tree
-        self.scope = Scope(tree, FunctionNames(bound=set(self.names(tree).bound), blocks=self.names(tree).blocks), None, Context.EAGER, self.region.function)
+        self.scope = Scope(tree, FunctionNames(bound=set(self.names(tree, Context.EAGER).bound)), None, Context.EAGER, self.region.function)
         for name in list(self.scope.names.bound):
             if not self.world.analysis.is_plain_global(self.region.function.path, name):
                 self.scope.names.bound.discard(name)
@@ -142,7 +143,7 @@ class Interpreter(Calls):
         owner, self_name = (outer.owner, outer.self_name) if outer is not None else (None, None)
         if function is not None and (cls := self.world.analysis.owner_class(function)) is not None:
             owner, self_name = cls, _first_parameter(node)
-        scope = Scope(node, self.names(node), outer, context, function, owner, self_name, dict(params))
+        scope = Scope(node, self.names(node, context), outer, context, function, owner, self_name, dict(params))
         saved_scope, saved_recorder = self.scope, self.recorder
         self.scope = scope
         if saved_recorder is not None:

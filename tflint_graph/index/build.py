@@ -52,53 +52,6 @@ class _Builder:
         self.in_place: set[int] = set()
         self.string_annotations = False
         self.symbols: dict[str, Symbol] = {}
-        self.handlers: dict[type, Callable[[Any], Symbol]] = {
-            ast.Subscript: self.subscript,
-            ast.BinOp: self.binary,
-            ast.BoolOp: self.bool_op,
-            ast.Compare: self.compare,
-            ast.UnaryOp: self.unary,
-            ast.IfExp: self.if_expression,
-            ast.Tuple: self.display,
-            ast.List: self.display,
-            ast.Set: self.display,
-            ast.Dict: self.dictionary,
-            ast.Lambda: self.lambda_,
-            ast.ListComp: self.comprehension,
-            ast.SetComp: self.comprehension,
-            ast.GeneratorExp: self.comprehension,
-            ast.DictComp: self.comprehension,
-            ast.NamedExpr: self.walrus,
-            ast.Starred: self.starred,
-            ast.Yield: self.yield_,
-            ast.YieldFrom: self.yield_,
-            ast.Await: self.await_,
-        }
-        self.statements: dict[type, Callable[[Any], None]] = {
-            ast.Expr: self.expression_statement,
-            ast.Assign: self.assign,
-            ast.AugAssign: self.augmented,
-            ast.AnnAssign: self.annotated_assign,
-            ast.Return: self.return_,
-            ast.If: self.if_,
-            ast.For: self.for_,
-            ast.AsyncFor: self.for_,
-            ast.While: self.while_,
-            ast.With: self.with_,
-            ast.AsyncWith: self.with_,
-            ast.Try: self.try_,
-            ast.FunctionDef: self.function,
-            ast.AsyncFunctionDef: self.function,
-            ast.ClassDef: self.class_,
-            ast.Import: self.import_,
-            ast.ImportFrom: self.import_from,
-            ast.Global: self.global_,
-            ast.Nonlocal: self.global_,
-            ast.Delete: self.delete,
-        }
-        if sys.version_info >= (3, 11):
-            self.statements[ast.TryStar] = self.try_
-        self.statements[ast.Match] = self.match
 
     def build(self, tree: ast.Module) -> FileIndex:
         self.block(tree.body)
@@ -117,14 +70,14 @@ class _Builder:
     # Statements
 
     def block(self, statements: Sequence[ast.stmt]) -> None:
-        handlers = self.statements
+        handlers = _STATEMENTS
         kinds = self.fn.kinds
         for statement in statements:
             kind = type(statement)
             kinds.add(kind)
             handler = handlers.get(kind)
             if handler is not None:
-                handler(statement)
+                handler(self, statement)
             else:
                 self.generic(statement)
 
@@ -493,9 +446,9 @@ class _Builder:
             return self.attribute(node)  # type: ignore[arg-type]
         if kind is ast.Call:
             return self.call(node)  # type: ignore[arg-type]
-        handler = self.handlers.get(kind)
+        handler = _EXPRESSIONS.get(kind)
         if handler is not None:
-            return handler(node)
+            return handler(self, node)
         self.generic(node)
         return None
 
@@ -662,6 +615,55 @@ class _Builder:
             holder.stoppers.append(stopper)
         else:
             holder.stoppers = (*holder.stoppers, stopper)
+
+# By node type; tables of plain functions, since bound methods would make a cycle of every builder.
+_EXPRESSIONS: dict[type, Callable[[_Builder, Any], Symbol]] = {
+    ast.Subscript: _Builder.subscript,
+    ast.BinOp: _Builder.binary,
+    ast.BoolOp: _Builder.bool_op,
+    ast.Compare: _Builder.compare,
+    ast.UnaryOp: _Builder.unary,
+    ast.IfExp: _Builder.if_expression,
+    ast.Tuple: _Builder.display,
+    ast.List: _Builder.display,
+    ast.Set: _Builder.display,
+    ast.Dict: _Builder.dictionary,
+    ast.Lambda: _Builder.lambda_,
+    ast.ListComp: _Builder.comprehension,
+    ast.SetComp: _Builder.comprehension,
+    ast.GeneratorExp: _Builder.comprehension,
+    ast.DictComp: _Builder.comprehension,
+    ast.NamedExpr: _Builder.walrus,
+    ast.Starred: _Builder.starred,
+    ast.Yield: _Builder.yield_,
+    ast.YieldFrom: _Builder.yield_,
+    ast.Await: _Builder.await_,
+}
+_STATEMENTS: dict[type, Callable[[_Builder, Any], None]] = {
+    ast.Expr: _Builder.expression_statement,
+    ast.Assign: _Builder.assign,
+    ast.AugAssign: _Builder.augmented,
+    ast.AnnAssign: _Builder.annotated_assign,
+    ast.Return: _Builder.return_,
+    ast.If: _Builder.if_,
+    ast.For: _Builder.for_,
+    ast.AsyncFor: _Builder.for_,
+    ast.While: _Builder.while_,
+    ast.With: _Builder.with_,
+    ast.AsyncWith: _Builder.with_,
+    ast.Try: _Builder.try_,
+    ast.FunctionDef: _Builder.function,
+    ast.AsyncFunctionDef: _Builder.function,
+    ast.ClassDef: _Builder.class_,
+    ast.Import: _Builder.import_,
+    ast.ImportFrom: _Builder.import_from,
+    ast.Global: _Builder.global_,
+    ast.Nonlocal: _Builder.global_,
+    ast.Delete: _Builder.delete,
+    ast.Match: _Builder.match,
+}
+if sys.version_info >= (3, 11):
+    _STATEMENTS[ast.TryStar] = _Builder.try_
 
 
 def _is_accessor(node: ast.FunctionDef | ast.AsyncFunctionDef) -> bool:

@@ -73,8 +73,9 @@ class Api:
     ref      for "instance": the canonical class name
     parts    outputs of a list, tuple or namedtuple of fixed structure, else None
     element  for list and dict of unknown length: what each element is, when known
-    dtype    "float32" ..., "like:N" (dtype of parameter N), "like:self" (methods), "param:NAME:DEFAULT" (the value of parameter NAME, and when it is not given DEFAULT,
+    dtype    "float32" ..., "like:N" (dtype of parameter N, its own as a tensor if it is a Python number), "like:self" (methods), "param:NAME:DEFAULT" (the value of parameter NAME, and when it is not given DEFAULT,
              itself a dtype, "like:N" or empty), None unknown
+    agree    positions of parameters that must have one dtype, which is the result's too: a Python number among them takes the dtype of the others. `dtype` is None then
     shape    "scalar", "vector" (rank 1), "like:N", "like:self", "value:N" (the shape is the value of parameter N), "broadcast" (of all tensor arguments),
              "reduce" (scalar without axis; keepdims keeps the rank), None unknown
     ragged   "ragged" or "sparse" when the result certainly is one, "maybe" when that depends on the arguments. A ragged or sparse *argument* may make any "tensor" ragged or sparse
@@ -84,7 +85,7 @@ class Api:
     unless   `returns` and all that follows from it holds only if none of these optional parameters is given (tf.linalg.svd(compute_uv=False) is no tuple): see `given`
     like     for "same": the position of that parameter, -1 for self
     bases    for classes: canonical names of the known base classes, nearest first
-    source   where the row comes from: "checked" (by hand, against the library), "measured" (by tracing a call), "documented" (by annotation), "" (kind only)
+    source   where the row comes from: "checked" (by hand, against the library) or "measured" (by tracing calls; classes and constants by looking at the object)
     """
 
     name: str
@@ -104,6 +105,7 @@ class Api:
     source: str = ""
     eager_only: bool = False
     unless: tuple[str, ...] = ()
+    agree: tuple[int, ...] = ()
 
     def position(self, parameter: str) -> int | None:
         """The position at which a parameter may be passed; None for keyword-only or unknown names."""
@@ -124,22 +126,19 @@ class Api:
 
 @dataclass(frozen=True, slots=True)
 class _Tables:
-    """The data files, split into lines but not yet parsed: name -> (the rest of its line, source)."""
+    """The data files, split into lines but not yet parsed. rows: name -> (the rest of its line, source); modules: module -> its groups of names."""
 
     rows: dict[str, tuple[str, str]]
-    aliases: dict[str, str]
-    internal: dict[str, str]
+    modules: dict[str, str]
 
 
 @functools.cache
 def _tables() -> _Tables:
     rows: dict[str, tuple[str, str]] = {}
-    for name, source in (("measured.txt", ""), ("methods.txt", "checked"), ("checked.txt", "checked")):
+    for name, source in (("measured.txt", "measured"), ("methods.txt", "checked"), ("checked.txt", "checked")):
         for key, rest in _lines(name):
             rows[key] = (rest, source)
-    aliases = dict(_lines("aliases.txt"))
-    internal = dict(_lines("internal.txt"))
-    return _Tables(rows, aliases, internal)
+    return _Tables(rows, dict(_lines("aliases.txt")))
 
 
 def _lines(name: str) -> Iterator[tuple[str, str]]:
@@ -162,21 +161,22 @@ def canonical(dotted: str) -> str:
     tables = _tables()
     if dotted in tables.rows:
         return dotted
-    if (known := tables.aliases.get(dotted)) is not None:
-        return known
-    head, _, last = dotted.rpartition(".")
-    if (found := _internal(tables, head, last)) is not None:
+    if (found := _spelled(tables, dotted)) is not None:
         return found
-    if dotted.startswith("tensorflow.compat.v1.") and (public := _public_spelling(tables, dotted)) is not None:
-        return public
+    if dotted.startswith("tensorflow.compat.v1."):  # shares most objects with TensorFlow 2; those that differ have rows of their own
+        public = "tensorflow." + dotted.removeprefix("tensorflow.compat.v1.")
+        if (found := public if public in tables.rows else _spelled(tables, public)) is not None:
+            return found
+    head, _, last = dotted.rpartition(".")
     if head and (better := canonical(head)) != head:
         return canonical(f"{better}.{last}")
     return dotted
 
 
-def _internal(tables: _Tables, module: str, name: str) -> str | None:
-    """The public name of `name` in a private module: its row holds groups "PREFIX name name", and "= name=PUBLIC" for names that differ from the public ones."""
-    for group in tables.internal.get(module, "").split("\t"):
+def _spelled(tables: _Tables, dotted: str) -> str | None:
+    """The canonical name by the row of its module, which holds groups "PREFIX name name", and "= name=CANONICAL" for names that differ in their last part."""
+    module, _, name = dotted.rpartition(".")
+    for group in tables.modules.get(module, "").split("\t"):
         prefix, *words = group.split(" ")
         if prefix == "=":
             for word in words:
@@ -185,14 +185,6 @@ def _internal(tables: _Tables, module: str, name: str) -> str | None:
         elif name in words:
             return f"{prefix}.{name}"
     return None
-
-
-def _public_spelling(tables: _Tables, dotted: str) -> str | None:
-    """tensorflow.compat.v1 shares most objects with TensorFlow 2; those that differ have rows of their own."""
-    public = "tensorflow." + dotted.removeprefix("tensorflow.compat.v1.")
-    if public in tables.rows:
-        return public
-    return tables.aliases.get(public)
 
 
 def lookup(dotted: str) -> Api | None:
@@ -221,7 +213,7 @@ def method(kind: str, name: str) -> Api | None:
     gives), a builtin type's name, or a canonical class name, whose bases are searched too. Calling an instance is "__call__". None when unknown.
     """
     rows = _tables().rows
-    for owner in (kind,) if "." not in kind else _ancestry(kind):
+    for owner in (kind,) if "." not in kind else _ancestry(canonical(kind)):
         owner = _METHOD_KIND.get(owner, owner)
         key = f"{owner}.{name}"
         if (row := rows.get(key)) is not None:
@@ -253,7 +245,7 @@ def _lookup_class(name: str) -> Api | None:
 
 @functools.cache
 def _read(name: str, rest: str, source: str) -> Api:
-    """A row: KIND, VALUE, PARAMS (comma-separated), FLAGS (space-separated words: ops, -ops, eager, measured, documented, bases=A,B, unless=P,Q), tab-separated."""
+    """A row: KIND, VALUE, PARAMS (comma-separated), FLAGS (space-separated words: ops, -ops, eager, bases=A,B, unless=P,Q), tab-separated."""
     fields = rest.split("\t") + ["", "", "", ""]
     kind, value, params, flags = fields[:4]
     ops: bool | None = None
@@ -270,7 +262,7 @@ def _read(name: str, rest: str, source: str) -> Api:
         elif word.startswith("bases="):
             bases = tuple(word[6:].split(","))
         else:
-            source = word
+            raise ValueError(f"{name}: unknown flag {word!r}")
     if kind == "class" and not value:
         value = f"instance:{name}"
     notation = parse(value or "unknown")
@@ -291,6 +283,7 @@ def _api(name: str, kind: str, notation: Notation, params: tuple[str, ...], ops:
     def inner(part: Notation) -> Api:
         return _api(name, "constant", part, (), ops, source)
 
+    agree = tuple(int(at) for at in notation.dtype.split(":")[1:]) if notation.dtype is not None and notation.dtype.startswith("agree:") else ()
     return Api(
         name=name,
         kind=kind,
@@ -298,7 +291,7 @@ def _api(name: str, kind: str, notation: Notation, params: tuple[str, ...], ops:
         pytype=notation.detail if notation.kind == "python" else None,
         ref=notation.detail if notation.kind == "instance" else None,
         parts=None if notation.parts is None else tuple(inner(part) for part in notation.parts),
-        dtype=notation.dtype,
+        dtype=None if agree else notation.dtype,
         shape=notation.shape,
         ragged=notation.ragged,
         params=params,
@@ -306,4 +299,5 @@ def _api(name: str, kind: str, notation: Notation, params: tuple[str, ...], ops:
         element=None if notation.element is None else inner(notation.element),
         like=(-1 if notation.detail == "self" else int(notation.detail or 0)) if notation.kind == "same" else 0,
         source=source,
+        agree=agree,
     )

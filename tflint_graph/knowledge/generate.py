@@ -18,6 +18,7 @@ from pathlib import Path
 from typing import Any
 
 HERE = Path(__file__).parent
+BATCH = 150  # functions per worker: measuring leaves much behind in memory
 STALL = 40.0  # seconds without an answer after which a worker is killed and the function at hand given up
 
 # Functions that must not be called at random: they touch files, devices, sessions or global settings, take callbacks, or belong to test and distribution machinery.
@@ -32,7 +33,12 @@ NOT_CALLED = (
     "tensorflow.compat.v1.graph_util.", "tensorflow.compat.v1.experimental.", "tensorflow.compat.v1.feature_column.", "tensorflow.compat.v1.get_default_session", "tensorflow.compat.v1.nest.",
     "tensorflow.compat.v1.get_variable", "tensorflow.compat.v1.metrics.", "tensorflow.compat.v1.debugging.", "tensorflow.compat.v1.manip.", "tensorflow.load_", "tensorflow.compat.v1.load_", "tensorflow.compat.v1.xla.", "tensorflow.xla.",
 )  # fmt: skip
-CALLED_KERAS = ("keras.ops.", "keras.activations.", "keras.losses.", "keras.metrics.", "keras.random.")
+CALLED_KERAS = ("keras.ops.", "keras.activations.", "keras.losses.", "keras.metrics.", "keras.random.", "keras.backend.")
+NOT_CALLED_KERAS = frozenset(
+    f"keras.backend.{name}"
+    for name in "clear_session reset_uids set_learning_phase set_session get_session manual_variable_initialization learning_phase_scope set_value batch_set_value get_uid rnn "
+    "function set_floatx set_epsilon set_image_data_format in_train_phase in_test_phase map_fn foldl foldr switch learning_phase eval get_value batch_get_value ctc_decode placeholder".split()
+)
 CALLBACKS = frozenset(
     "cond case switch_case while_loop map_fn scan foldl foldr vectorized_map map_structure py_function numpy_function py_func custom_gradient recompute_grad function "
     "map_flat_values grad_pass_through gradients hessians no_gradient batch_function nondifferentiable_batch_function map fori_loop associative_scan switch vmap "
@@ -45,7 +51,7 @@ def is_called(name: str) -> bool:
     if name.rpartition(".")[2] in CALLBACKS or name.startswith(("keras.ops.core.", "keras.metrics.Metric")):
         return False
     if name.startswith("keras."):
-        return name.startswith(CALLED_KERAS)
+        return name.startswith(CALLED_KERAS) and name not in NOT_CALLED_KERAS
     return name.startswith("tensorflow.experimental.numpy.") or (name.startswith("tensorflow.") and not name.startswith(NOT_CALLED))
 
 
@@ -72,10 +78,10 @@ def describe(value: Any, classes: dict[int, str]) -> Any:
         return ("list" if isinstance(value, list) else "tuple", tuple(describe(item, classes) for item in value))
     if isinstance(value, dict):
         return ("dict",)
-    if isinstance(value, (bool, int, float, complex, str, bytes, tf.TensorShape, tf.DType)):
-        return ("python", type(value).__name__ if not isinstance(value, tf.DType) else "DType")
     if isinstance(value, np.generic):
         return ("python", "npscalar")
+    if isinstance(value, (bool, int, float, complex, str, bytes, tf.TensorShape, tf.DType)):
+        return ("python", type(value).__name__ if not isinstance(value, tf.DType) else "DType")
     if isinstance(value, np.ndarray):
         return ("python", "ndarray")
     if isinstance(value, type):
@@ -92,42 +98,52 @@ def worker(names_wanted: list[str]) -> None:
 
     from tflint_graph.knowledge.generate_calls import measure
     from tflint_graph.knowledge.generate_names import collect
+    from tflint_graph.knowledge.generate_numeric import functions, measure_function
     from tflint_graph.knowledge.generate_rules import settle
 
     names = collect()
+    numeric = functions(names.objects)
     answers = os.fdopen(os.dup(1), "w")
     os.dup2(2, 1)  # whatever a function prints must not mix with the answers
     for name in names_wanted:
         print(json.dumps({"at": name}), file=answers, flush=True)
-        with tf.Graph().as_default():
-            measured = measure(names.objects[name], lambda result: describe(result, names.by_id))
+        outcome = ""
+        if name in numeric:
+            measured, outcome = measure_function(name, numeric[name], lambda result: describe(result, names.by_id))
+        else:
+            with tf.Graph().as_default():
+                measured = measure(names.objects[name], lambda result: describe(result, names.by_id))
         value, unless = settle(measured)
         kinds = sorted({str(sample.result[0]) for sample in measured.samples})
-        row = {"name": name, "value": value, "unless": unless, "params": measured.params, "calls": len(measured.samples), "error": measured.error, "kinds": kinds}
+        row = {"name": name, "value": value, "unless": unless, "params": measured.params, "calls": len(measured.samples), "error": measured.error, "kinds": kinds, "symbolic": outcome}
         print(json.dumps(row), file=answers, flush=True)
 
 
-def measure_all(wanted: list[str]) -> dict[str, dict[str, Any]]:
-    """Run workers until every name has an answer; a name at which a worker dies or stalls is given up."""
-    rows: dict[str, dict[str, Any]] = {}
+def measure_all(wanted: list[str], rows: dict[str, dict[str, Any]], results: str = "") -> None:
+    """Run workers until every name has a row in `rows`; a name at which a worker dies or stalls is given up. Each worker's rows are kept in the file `results`."""
+    for name in wanted:
+        rows.pop(name, None)
     queue = list(wanted)
     while queue:
         with tempfile.TemporaryDirectory() as folder, tempfile.TemporaryFile("w+") as text:
-            json.dump(queue, text)
+            json.dump(queue[:BATCH], text)
             text.seek(0)
             command = [sys.executable, "-m", "tflint_graph.knowledge.generate", "--worker"]
             environment = {**os.environ, "TF_CPP_MIN_LOG_LEVEL": "3", "PYTHONPATH": str(HERE.parents[1]), "CUDA_VISIBLE_DEVICES": "-1"}
             child = subprocess.Popen(command, stdin=text, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True, cwd=folder, env=environment)
             at = _collect(child, rows)
         done = set(rows)
+        batch = queue[:BATCH]
         queue = [name for name in queue if name not in done]
         if queue and at in queue:
-            rows[at] = {"name": at, "value": None, "calls": 0, "error": "crashed", "kinds": []}
-            queue.remove(at)
+            if not done.issuperset(batch):
+                rows[at] = {"name": at, "value": None, "calls": 0, "error": "crashed", "kinds": []}
+                queue.remove(at)
         elif queue and at is None:
             raise RuntimeError("the worker does not start")
-        print(f"{len(rows)} measured, {len(queue)} left", file=sys.stderr)
-    return rows
+        print(f"{len(queue)} left", file=sys.stderr)
+        if results:
+            Path(results).write_text(json.dumps(rows, indent=0))
 
 
 def _collect(child: subprocess.Popen[str], rows: dict[str, dict[str, Any]]) -> str | None:
@@ -169,17 +185,17 @@ def main() -> None:
         return
     os.environ["TF_CPP_MIN_LOG_LEVEL"] = "3"
     from tflint_graph.knowledge.generate_names import collect
+    from tflint_graph.knowledge.generate_numeric import functions
     from tflint_graph.knowledge.generate_write import write_tables
 
     names = collect()
-    wanted = [name for name, value in names.objects.items() if callable(value) and not isinstance(value, type) and is_called(name)]
+    wanted = list(functions(names.objects))
+    wanted += [name for name, value in names.objects.items() if callable(value) and not isinstance(value, type) and is_called(name)]
     results: dict[str, dict[str, Any]] = {}
     if options.results and Path(options.results).exists():
         results = json.loads(Path(options.results).read_text())
     todo = [name for name in wanted if name.startswith(options.only) and (options.only or name not in results)]
-    results.update(measure_all(todo))
-    if options.results:
-        Path(options.results).write_text(json.dumps(results, indent=0))
+    measure_all(todo, results, options.results)
     write_tables(names, results, HERE)
 
 

@@ -19,8 +19,8 @@ import numpy as np
 import tensorflow as tf
 from tensorflow.python.framework import func_graph
 
-TIME_PER_FUNCTION = 4.0  # seconds
-MOST_TRIES = 500
+TIME_PER_FUNCTION = 3.0  # seconds
+MOST_TRIES = 250
 FLOAT, INT, LONG, BOOL, STRING = "float32", "int32", "int64", "bool", "string"
 
 
@@ -35,11 +35,13 @@ class Sym:
         """A placeholder in the current graph, or an array of that shape."""
         if not concrete:
             return tf.compat.v1.placeholder(getattr(tf, self.dtype), self.shape)
-        if self.shape is None or None in self.shape:
-            raise ValueError("an array needs a shape")
+        if self.shape is None or None in self.shape or self.dtype in ("string", "bfloat16"):
+            raise ValueError("no such array")
         sizes = tuple(size for size in self.shape if size is not None)
-        kind = {"string": "<U1", "bfloat16": "float16"}.get(self.dtype, self.dtype)
-        return np.ones(sizes, kind)
+        array = np.ones(sizes, self.dtype)
+        if len(sizes) > 1 and sizes[-1] == sizes[-2] and self.dtype != "bool":
+            array += np.eye(sizes[-1], dtype=self.dtype)  # not singular, so that it has an inverse
+        return array if sizes else array[()]
 
 
 @dataclass(frozen=True)
@@ -92,7 +94,7 @@ BY_NAME: dict[str, tuple[Any, ...]] = {
     "depth": (3,), "k": (1,), "n": (1, 2, 3), "num": (3,), "num_classes": (3,), "num_or_size_splits": ([1, 1], 1), "num_buckets": (5,), "length": (3,), "maxlen": (3,), "N": (3,), "M": (3,),
     "seed": ([1, 2], 1), "minval": (0.0,), "maxval": (1.0,), "lam": (1.0,), "alpha": (1.0,), "beta": (1.0,), "counts": (Sym(FLOAT, ()), 5), "probs": (0.5,), "num_samples": (2,), "rate": (0.5,), "low": (0.0,), "high": (1.0,), "mean": (0.0, V3), "variance": (1.0, V3), "offset": (0.0, V3, None), "scale": (1.0, V3, None), "variance_epsilon": (0.001,), "keep_prob": (0.5,),
     "filters": (Sym(FLOAT, (3, 3, 3, 4)), Sym(FLOAT, (3, 3, 4)), Sym(FLOAT, (3, 3, 3, 3, 4))), "filter": (Sym(FLOAT, (3, 3, 3, 4)), Sym(FLOAT, (3, 3, 4)), Sym(FLOAT, (3, 3, 3, 3, 4))), "kernel": (Sym(FLOAT, (3, 3, 3, 4)),), "bias": (V3,), "biases": (V3,), "depthwise_filter": (Sym(FLOAT, (3, 3, 3, 1)),), "pointwise_filter": (Sym(FLOAT, (1, 1, 3, 4)),), "depthwise_kernel": (Sym(FLOAT, (3, 3, 3, 1)),), "pointwise_kernel": (Sym(FLOAT, (1, 1, 3, 4)),), "filter_sizes": ([3, 3, 3, 4],), "input_sizes": ([2, 8, 8, 3],),
-    "equation": ("ij,ij->ij",), "subscripts": ("ij,ij->ij",), "inputs": (M23, Syms((M23, M23)), SQUARE, IMAGES, Sym(STRING, (3,)), Syms((Sym(STRING, (3,)), Sym(STRING, (3,))))), "values": (Syms((M23, M23)), M23, V3, Sym(INT, (3,)), Sym(STRING, (3,))), "arrays": (Syms((M23, M23)), M23), "tensors": (Syms((M23, M23)),), "data": (M23, Syms((M23, M23)), Sym(INT, (2, 3)), SQUARE),
+    "equation": ("ij,ij->ij",), "subscripts": ("ij,ij->ij",), "inputs": (M23, Syms((M23, M23)), SQUARE, IMAGES, Sym(STRING, (3,)), Syms((Sym(STRING, (3,)), Sym(STRING, (3,))))), "values": (Syms((M23, M23)), M23, V3, Sym(INT, (3,)), Sym(STRING, (3,))), "arrays": (Syms((M23, M23)), M23), "tensors": (Syms((M23, M23)),), "tup": (Syms((M23, M23)),), "seq": (Syms((M23, M23)),), "choices": (Syms((M23, M23)),), "data": (M23, Syms((M23, M23)), Sym(INT, (2, 3)), SQUARE),
     "xs": (Syms((M23, M23)), M23), "params": (M23, Syms((M23, M23))), "t_list": (Syms((M23, M23)),), "elems": (M23,),
     "contents": (Sym(STRING, ()),), "filename": (Sym(STRING, ()),), "pattern": ("a.*",), "rewrite": ("b",), "input_bytes": (Sym(STRING, (3,)),), "serialized": (Sym(STRING, ()), Sym(STRING, (3,))), "message": ("x",), "separator": (",",), "sep": (",",), "string_tensor": (Sym(STRING, (3,)),), "template": ("{}",),
     "image": (Sym(FLOAT, (8, 8, 3)), Sym("uint8", (8, 8, 3)), IMAGES), "images": (IMAGES, Sym("uint8", (2, 8, 8, 3))), "boxes": (Sym(FLOAT, (2, 4)), Sym(FLOAT, (2, 2, 4))), "scores": (Sym(FLOAT, (2,)),), "box_indices": (Sym(INT, (2,)),), "crop_size": ([4, 4],), "max_output_size": (2,), "central_fraction": (0.5,), "delta": (0.1,), "max_delta": (0.1,), "lower": (0.1, 0), "upper": (0.5, 1), "contrast_factor": (2.0,), "saturation_factor": (2.0,), "offset_height": (0,), "offset_width": (0,), "target_height": (4,), "target_width": (4,), "max_val": (1.0,), "bboxes": (Sym(FLOAT, (2, 2, 4)),), "quality": (90,), "min_jpeg_quality": (50,), "max_jpeg_quality": (90,), "jpeg_quality": (90,), "gamma": (1.0,), "image1": (IMAGES,), "image2": (IMAGES,), "img1": (IMAGES,), "img2": (IMAGES,), "transforms": (Sym(FLOAT, (8,)),),
@@ -116,11 +118,15 @@ def measure(function: Callable[..., Any], reads: Callable[[Any], Any], *, concre
     try:
         signature = inspect.signature(function)
     except (TypeError, ValueError):
-        measured.error = "no signature"
-        return measured
+        count = getattr(function, "nin", None)  # NumPy's ufuncs had no signature before 2.4
+        if count is None:
+            measured.error = "no signature"
+            return measured
+        names = [inspect.Parameter(f"x{at}", inspect.Parameter.POSITIONAL_ONLY) for at in range(count)]
+        signature = inspect.Signature(names)
     measured.params = spell_parameters(signature)
     signal.signal(signal.SIGALRM, _alarm)
-    signal.setitimer(signal.ITIMER_REAL, TIME_PER_FUNCTION)
+    signal.setitimer(signal.ITIMER_REAL, TIME_PER_FUNCTION / 3 if concrete else TIME_PER_FUNCTION)
     try:
         _search(function, signature, measured, reads)
     except Timeout:
@@ -149,7 +155,10 @@ def spell_parameters(signature: inspect.Signature) -> list[str]:
 
 
 def _search(function: Callable[..., Any], signature: inspect.Signature, measured: Measured, reads: Callable[[Any], Any]) -> None:
-    required = [p for p in signature.parameters.values() if p.default is p.empty and p.kind in (p.POSITIONAL_ONLY, p.POSITIONAL_OR_KEYWORD)]
+    positional = [p for p in signature.parameters.values() if p.kind in (p.POSITIONAL_ONLY, p.POSITIONAL_OR_KEYWORD)]
+    required = [p for p in positional if p.default is p.empty]
+    if not required and [p.name for p in positional[:2]] == ["labels", "logits"]:
+        required = positional[:2]  # optional in the signature only
     keyword_only = {p.name: BY_NAME.get(p.name, (1,))[0] for p in signature.parameters.values() if p.default is p.empty and p.kind is p.KEYWORD_ONLY}
     if not required and any(p.kind is p.VAR_POSITIONAL for p in signature.parameters.values()):
         tries: Iterator[tuple[Any, ...]] = iter([(M23,), (M23, M23), ([2, 3],), ("ij,ij->ij", M23, M23), (1,), ()])
@@ -158,7 +167,7 @@ def _search(function: Callable[..., Any], signature: inspect.Signature, measured
     bases: list[Sample] = []
     started = time.monotonic()
     for count, args in enumerate(tries):
-        if count >= MOST_TRIES or len(bases) >= 4 or (bases and time.monotonic() - started > TIME_PER_FUNCTION / 4):
+        if count >= MOST_TRIES or len(bases) >= 2 or (bases and time.monotonic() - started > TIME_PER_FUNCTION / 4):
             break
         if any(_same_syms(args, base.args) for base in bases):
             continue
@@ -192,7 +201,7 @@ def _combinations(names: list[str]) -> Iterator[tuple[Any, ...]]:
         yield ()
         return
     own = [BY_NAME.get(name, ANY_TENSOR) for name in names]
-    for tensor in ANY_TENSOR[:8]:
+    for tensor in ANY_TENSOR[:10]:
         yield tuple(choices[0] if choices is not ANY_TENSOR else tensor for choices in own)
     yield from itertools.islice(itertools.product(*(choices if choices is not ANY_TENSOR else (*ANY_TENSOR, *OTHER) for choices in own)), MOST_TRIES)
     for index in range(len(names)):  # a name may mislead: tensors and lists in place of the first guess
@@ -217,7 +226,7 @@ def _call(function: Callable[..., Any], args: tuple[Any, ...], keywords: dict[st
 
 DTYPE_PARAMETERS = ("dtype", "out_type", "output_type", "output_dtype", "out_idx")
 DTYPES = ("float32", "float64", "float16", "bfloat16", "int32", "int64", "uint8", "bool", "complex64", "string")
-SHAPES: tuple[tuple[int | None, ...] | None, ...] = ((), (4,), (2, 3), (2, 3, 5), (None, 3), None)
+SHAPES: tuple[tuple[int | None, ...] | None, ...] = ((), (4,), (2, 3), (5, 2), (2, 3, 5), (None, 3), None)
 
 
 def _variations(base: Sample, signature: inspect.Signature) -> Iterator[tuple[tuple[Any, ...], dict[str, Any], str]]:
@@ -256,16 +265,33 @@ def _named_variations(args: tuple[Any, ...], signature: inspect.Signature) -> It
                 else:
                     yield args, {name: value}, f"param:{name}:{dtype}"
     yield from _optional_variations(args, signature)
+    for at, arg in enumerate(args):
+        for other in _other_settings(arg):
+            yield (*args[:at], other, *args[at + 1 :]), {}, "setting"
     for name in ("shape", "dims", "output_shape"):
         if name in names and (at := names.index(name)) < len(args):
             for shape in ([4], [3, 2], [2, 3], [1, 2, 3], []):
                 yield (*args[:at], shape, *args[at + 1 :]), {}, "value"
     if "axis" in names and names.index("axis") >= len(args):
         yield args, {"axis": 0}, "axis:0"
+        yield args, {"axis": 1}, "axis:1"
         yield args, {"axis": [0, 1]}, "axis:01"
         if "keepdims" in names:
             yield args, {"keepdims": True}, "keepdims"
             yield args, {"axis": 0, "keepdims": True}, "axis:0:keepdims"
+
+
+def _other_settings(arg: Any) -> tuple[Any, ...]:
+    """Other values for a static argument: strides, window sizes, padding."""
+    if isinstance(arg, (bool, float)) or arg is None:
+        return ()
+    if isinstance(arg, int):
+        return (arg + 1,)
+    if arg == "SAME":
+        return ("VALID",)
+    if isinstance(arg, list) and arg and all(isinstance(item, int) for item in arg):
+        return ([item + 1 for item in arg], [*arg[:-1], arg[-1] + 1])
+    return ()
 
 
 def _optional_variations(args: tuple[Any, ...], signature: inspect.Signature) -> Iterator[tuple[tuple[Any, ...], dict[str, Any], str]]:

@@ -14,6 +14,8 @@ from dataclasses import dataclass, field
 from typing import Any
 
 SKIPPED_MODULES = ("tensorflow.raw_ops", "tensorflow.compat.v2", "tensorflow.keras", "tensorflow.initializers", "tensorflow.losses", "tensorflow.metrics", "tensorflow.optimizers")
+# Keras repeats a few base classes at its top; people know them by their modules.
+KERAS_SHORTCUTS = frozenset(f"keras.{name}" for name in ("Initializer", "InputSpec", "Layer", "Loss", "Metric", "Optimizer", "Quantizer", "Regularizer"))
 PLAIN_MODULES = ("math", "operator")
 NUMPY_MODULES = ("numpy", "numpy.linalg", "numpy.random", "numpy.fft")
 
@@ -111,7 +113,7 @@ def _add(names: Names, found: list[tuple[str, Any]]) -> None:
 def _preference(value: Any) -> Callable[[str], tuple[int, bool, int, str]]:
     """Sorts spellings: fewest parts, then the object's own name (float32 before single), then the shortest."""
     own = getattr(value, "name", None) if type(value).__name__ == "DType" else getattr(value, "__name__", None)
-    return lambda name: (name.count("."), name.rpartition(".")[2] != own, len(name), name)
+    return lambda name: (name.count(".") + 2 * (name in KERAS_SHORTCUTS), name.rpartition(".")[2] != own, len(name), name)
 
 
 def _add_keras_2(names: Names) -> None:

@@ -27,6 +27,8 @@ def measure_function(name: str, function: Callable[..., Any], reads: Callable[[A
         measured = _measure_numbers(function, reads)
     else:
         measured = measure(function, reads, concrete=True)
+        if not any(isinstance(arg, (Sym, Syms)) for sample in measured.samples for arg in sample.args):
+            _add_first_argument(function, measured, reads)
     return measured, symbolic(function, measured.samples, reads)
 
 
@@ -44,6 +46,16 @@ def _measure_numbers(function: Callable[..., Any], reads: Callable[[Any], Any]) 
                 continue
             measured.samples.append(Sample((Sym(dtype, ()),) * count, {}, result, "base"))
     return measured
+
+
+def _add_first_argument(function: Callable[..., Any], measured: Measured, reads: Callable[[Any], Any]) -> None:
+    """For functions without required parameters and types without a signature: a number or an array as the first argument."""
+    for arg in (Sym("float32", ()), Sym("float32", (3,)), Sym("int32", (3,))):
+        try:
+            result = reads(function(arg.make(concrete=True)))
+        except Exception:
+            continue
+        measured.samples.append(Sample((arg,), {}, result, "base"))
 
 
 def symbolic(function: Callable[..., Any], samples: list[Sample], reads: Callable[[Any], Any]) -> str:

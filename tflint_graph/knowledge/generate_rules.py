@@ -80,9 +80,10 @@ def _settle_tensor(observed: list[_Observed], params: list[str]) -> str | None:
 
 
 def _tensor(arg: Any) -> Sym | None:
-    """The tensor at an argument; for a list its first one."""
+    """The tensor at an argument; for a list the tensor that its items would make together."""
     if isinstance(arg, Syms):
-        arg = arg.items[0]
+        first = arg.items[0]
+        return Sym(first.dtype, None if first.shape is None else (len(arg.items), *first.shape))
     return arg if isinstance(arg, Sym) else None
 
 
@@ -103,10 +104,13 @@ def _dtype(observed: list[_Observed], params: list[str]) -> str | None:
 def _plain_dtype(observed: list[_Observed]) -> str | None:
     if not observed:
         return None
+    alike: list[int] = []
     for at in range(max(len(o.args) for o in observed)):
         pairs = [(tensor.dtype, o.result[1]) for o in observed if at < len(o.args) and (tensor := _tensor(o.args[at])) is not None]
         if len({given for given, _ in pairs}) > 1 and all(given == got for given, got in pairs):
-            return f"like:{at}"
+            alike.append(at)
+    if alike:  # several parameters that must agree: one of them may be a Python number, which takes the dtype of the others
+        return f"like:{alike[0]}" if len(alike) == 1 else f"agree:{':'.join(map(str, alike))}"
     seen = {o.result[1] for o in observed}
     tensors = {tuple(t.dtype for arg in o.args if (t := _tensor(arg))) for o in observed}
     # One dtype, whatever went in: a fact about the function, unless static arguments alone decided it and they were never varied.
@@ -124,8 +128,6 @@ def _shape(observed: list[_Observed], params: list[str]) -> str | None:
     named = [o for o in observed if o.sample.changed.startswith(("axis", "keepdims"))]
     everywhere = plain + named
     for at in range(max((len(o.args) for o in plain), default=0)):
-        if any(at < len(o.args) and isinstance(o.args[at], Syms) for o in plain):
-            continue
         pairs = [(tensor.shape, o.result[2]) for o in everywhere if at < len(o.args) and (tensor := _tensor(o.args[at])) is not None]
         if len({given for given, _ in pairs}) > 2 and all(given == got for given, got in pairs):
             return f"like:{at}"
@@ -163,8 +165,6 @@ def _broadcast(observed: list[_Observed]) -> str | None:
     mixed = 0
     for o in observed:
         tensors = [t for arg in o.args if (t := _tensor(arg)) is not None]
-        if any(isinstance(arg, Syms) for arg in o.args):
-            return None
         if len(tensors) < 2 or any(t.shape is None or None in t.shape for t in tensors):
             continue
         shape = tf.TensorShape(tensors[0].shape)

@@ -9,8 +9,9 @@ from typing import Any
 from tflint_graph.knowledge.generate_calls import spell_parameters
 from tflint_graph.knowledge.generate_names import Names
 
-HEADER = "# Written by generate.py; do not edit. Corrections go to checked.txt."
+UNUSED_MODULES = frozenset({"tensorflow.python.ops.standard_ops", "tensorflow.python.training.training"})  # they only gather what other modules define
 MOST_PARAMETERS = 16
+MOST_CLASS_PARAMETERS = 6
 
 # What making an instance of a class gives, where that is not simply an instance: the first base found decides.
 INSTANCE_VALUES = {
@@ -21,11 +22,22 @@ INSTANCE_VALUES = {
 
 
 def write_tables(names: Names, results: dict[str, dict[str, Any]], folder: Path) -> None:
-    """Write measured.txt, aliases.txt and internal.txt."""
+    """Write measured.txt, aliases.txt and numeric.txt."""
+    header = _header()
     rows = [row for name, value in sorted(names.objects.items()) if (row := _row(name, value, names, results.get(name)))]
-    (folder / "measured.txt").write_text("\n".join([HEADER, *rows]) + "\n", encoding="utf-8")
-    (folder / "aliases.txt").write_text("\n".join([HEADER, *_aliases(names)]) + "\n", encoding="utf-8")
-    (folder / "internal.txt").write_text("\n".join([HEADER, *_internal(names)]) + "\n", encoding="utf-8")
+    kept = {row.partition("\t")[0] for row in rows}
+    (folder / "measured.txt").write_text("\n".join([header, *rows]) + "\n", encoding="utf-8")
+    (folder / "aliases.txt").write_text("\n".join([header, *_aliases(names, kept)]) + "\n", encoding="utf-8")
+    (folder / "numeric.txt").write_text("\n".join([header, *_numeric(results)]) + "\n", encoding="utf-8")
+
+
+def _header() -> str:
+    import keras
+    import numpy
+    import tensorflow
+
+    versions = f"TensorFlow {tensorflow.__version__}, Keras {keras.__version__}, NumPy {numpy.__version__}"
+    return f"# Measured on {versions}. Written by generate.py; corrections go to checked.txt."
 
 
 def _row(name: str, value: Any, names: Names, result: dict[str, Any] | None) -> str | None:
@@ -34,12 +46,12 @@ def _row(name: str, value: Any, names: Names, result: dict[str, Any] | None) -> 
     if not callable(value):
         kind = "DType" if type(value).__name__ == "DType" else type(value).__name__
         return f"{name}\tconstant\tpython:{kind}" if kind.isidentifier() and not kind.startswith("_") else None
-    flags: list[str] = []
-    text = ""
-    if result is not None and result["value"]:
-        text = result["value"]
-        flags = ["measured", *([f"unless={','.join(result['unless'])}"] if result["unless"] else [])]
-    return "\t".join([name, "function", text, ",".join(_parameters(value)), " ".join(flags)]).rstrip("\t")
+    if result is None or not result["value"]:
+        public = name.replace("tensorflow.compat.v1.", "tensorflow.")
+        legacy = public != name and public not in names.objects and public not in names.aliases
+        return None if legacy else f"{name}\tfunction"  # an unsettled row keeps compat.v1 names from being taken for those of TensorFlow 2
+    flags = f"unless={','.join(result['unless'])}" if result["unless"] else ""
+    return "\t".join([name, "function", result["value"], ",".join(_parameters(value)), flags]).rstrip("\t")
 
 
 def _class_row(name: str, cls: type, names: Names) -> str:
@@ -51,39 +63,53 @@ def _class_row(name: str, cls: type, names: Names) -> str:
     # Bases that another base already implies are left out: they are found through it.
     implied = {names.by_id[id(far)] for base in cls.__mro__[1:] if id(base) in names.by_id for far in base.__mro__[1:] if id(far) in names.by_id}
     bases = [base for base in dict.fromkeys(public) if base not in implied and base != name]
-    parameters = [] if name.startswith(("keras.", "tensorflow.compat.v1.")) and text == "" and not bases else _parameters(cls)
+    parameters = _parameters(cls)[:MOST_CLASS_PARAMETERS]
     return "\t".join([name, "class", text, ",".join(parameters), f"bases={','.join(bases)}" if bases else ""]).rstrip("\t")
 
 
 def _parameters(value: Any) -> list[str]:
+    if isinstance(count := getattr(value, "nin", None), int):
+        return ["x", "y", "z", "w"][:count]  # NumPy's ufuncs differ in what their signatures show
     try:
         return spell_parameters(inspect.signature(value))[:MOST_PARAMETERS]
     except (TypeError, ValueError):
         return []
 
 
-def _aliases(names: Names) -> list[str]:
-    """Spellings that api.canonical cannot derive: compat.v1 names whose rest is the TensorFlow 2 name are left out."""
-    lines = []
-    for spelling, name in sorted(names.aliases.items()):
-        if spelling.startswith("tensorflow.compat.v1."):
-            public = "tensorflow." + spelling.removeprefix("tensorflow.compat.v1.")
-            if public == name or names.aliases.get(public) == name:
-                continue
-        lines.append(f"{spelling}\t{name}")
-    return lines
+def _aliases(names: Names, kept: set[str]) -> list[str]:
+    """MODULE, then groups "PREFIX name name" for names whose canonical spelling is PREFIX.name, and a group "= name=canonical" for those that differ.
 
-
-def _internal(names: Names) -> list[str]:
-    """MODULE, then groups "PREFIX name name" for names whose public spelling is PREFIX.name, and a last group "= name=public" for the others."""
+    Public modules hold the spellings that are not canonical, private modules all public objects found in them.
+    """
+    modules: dict[str, dict[str, str]] = {module: dict(row) for module, row in names.internal.items() if module not in UNUSED_MODULES}
+    for spelling, name in names.aliases.items():
+        if not _derived(spelling, name, names):
+            module, _, last = spelling.rpartition(".")
+            modules.setdefault(module, {})[last] = name
     lines = []
-    for module, row in sorted(names.internal.items()):
+    for module, row in sorted(modules.items()):
         groups: dict[str, list[str]] = {}
         for name, public in sorted(row.items()):
             prefix, _, last = public.rpartition(".")
-            if last == name:
-                groups.setdefault(prefix, []).append(name)
-            else:
-                groups.setdefault("=", []).append(f"{name}={public}")
-        lines.append("\t".join([module, *(f"{prefix} {' '.join(words)}" for prefix, words in groups.items())]))
+            if public in kept:
+                groups.setdefault(prefix if last == name else "=", []).append(name if last == name else f"{name}={public}")
+        if groups:
+            lines.append("\t".join([module, *(f"{prefix} {' '.join(words)}" for prefix, words in groups.items())]))
     return lines
+
+
+def _derived(spelling: str, name: str, names: Names) -> bool:
+    """Whether api.canonical finds the name by itself: most of compat.v1 is spelled as in TensorFlow 2."""
+    if not spelling.startswith("tensorflow.compat.v1."):
+        return False
+    public = "tensorflow." + spelling.removeprefix("tensorflow.compat.v1.")
+    return public == name or names.aliases.get(public) == name
+
+
+def _numeric(results: dict[str, dict[str, Any]]) -> list[str]:
+    """OUTCOME, then the names of all functions that do the same with a symbolic tensor."""
+    groups: dict[str, list[str]] = {}
+    for name, row in sorted(results.items()):
+        if outcome := row.get("symbolic"):
+            groups.setdefault(outcome, []).append(name)
+    return [f"{outcome}\t{' '.join(names)}" for outcome, names in sorted(groups.items())]

@@ -5,6 +5,7 @@
     tensor                          a tensor, dtype and shape unknown
     tensor[float32;scalar]          a float32 scalar
     tensor[like:0;reduce]           dtype of parameter 0, shape by the axis and keepdims parameters
+    tensor[agree:0:1;broadcast]     dtype of parameters 0 and 1, which must agree; shape by broadcasting
     tensor/ragged                   a RaggedTensor
     tuple(tensor,tensor[int32;])    a tuple (or namedtuple) of exactly these
     list*(tensor)                   a list of tensors, as many as the arguments say

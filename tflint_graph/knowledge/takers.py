@@ -17,7 +17,7 @@ from tflint_graph.knowledge.api import canonical, lookup
 class Runs(enum.Enum):
     """Who runs the callback's body."""
 
-    CONVERTED = "converted"  # traced, converted by AutoGraph even if it is a module-level function
+    CONVERTED = "converted"  # traced and converted, also a module-level function, and also when called from eager code; not inside tf.function(autograph=False)
     TRACED = "traced"  # traced, but a module-level function is not converted
     EAGER = "eager"  # at run time, with eager tensors or arrays, or by Python outside any graph
     CALLER = "caller"  # called while tracing like any callee of the code around, but a module-level function is not converted
@@ -77,14 +77,35 @@ dataset.group_by_window | key_func | 0 | traced | dataset
 dataset.group_by_window | reduce_func | 1 | converted | key and dataset
 dataset.group_by_window | window_size_func | 3 | traced | key
 dataset.bucket_by_sequence_length | element_length_func | 0 | traced | dataset
-dataset.rejection_resample | class_func | 0 | converted | dataset
+dataset.rejection_resample | class_func | 0 | traced | dataset
 dataset.snapshot | reader_func | 2 | converted | dataset itself
 dataset.snapshot | shard_func | 3 | converted | dataset
 dataset.save | shard_func | 2 | converted | dataset
 dataset.load | reader_func | 3 | converted | dataset itself
+tensorflow.data.experimental.scan | scan_func | 1 | converted | state and dataset
+tensorflow.data.experimental.map_and_batch | map_func | 0 | converted | dataset
+tensorflow.data.experimental.parallel_interleave | map_func | 0 | converted | dataset
+tensorflow.data.experimental.take_while | predicate | 0 | converted | dataset
+tensorflow.data.experimental.group_by_window | key_func | 0 | traced | dataset
+tensorflow.data.experimental.group_by_window | reduce_func | 1 | converted | key and dataset
+tensorflow.data.experimental.group_by_reducer | key_func | 0 | converted | dataset
+tensorflow.data.experimental.bucket_by_sequence_length | element_length_func | 0 | traced | dataset
+tensorflow.data.experimental.rejection_resample | class_func | 0 | traced | dataset
 dataset.from_generator | generator | 0 | eager | arrays
 tensorflow.distribute.Strategy.run | fn | 0 | converted | arguments
 tensorflow.distribute.ReplicaContext.merge_call | merge_fn | 0 | converted | unknown
+tensorflow.autograph.to_graph | entity | 0 | converted | arguments
+tensorflow.compat.v1.wrap_function | fn | 0 | traced | arguments
+tensorflow.compat.v1.cond | true_fn | 1 | traced | nothing
+tensorflow.compat.v1.cond | false_fn | 2 | traced | nothing
+tensorflow.compat.v1.case | pred_fn_pairs | 0 | traced | nothing
+tensorflow.compat.v1.case | default | 1 | traced | nothing
+tensorflow.compat.v1.while_loop | cond | 0 | traced | loop vars
+tensorflow.compat.v1.while_loop | body | 1 | traced | loop vars
+tensorflow.compat.v1.map_fn | fn | 0 | converted | elements
+tensorflow.compat.v1.scan | fn | 0 | traced | accumulator
+tensorflow.compat.v1.foldl | fn | 0 | traced | accumulator
+tensorflow.compat.v1.foldr | fn | 0 | traced | accumulator
 tensorflow.cond | true_fn | 1 | traced | nothing
 tensorflow.cond | false_fn | 2 | traced | nothing
 tensorflow.case | pred_fn_pairs | 0 | traced | nothing
@@ -101,15 +122,18 @@ tensorflow.nest.map_structure | func | 0 | caller | leaves
 tensorflow.ragged.map_flat_values | op | 0 | caller | tensors
 tensorflow.custom_gradient | f | 0 | caller | arguments
 tensorflow.recompute_grad | f | 0 | caller | arguments
+tensorflow.grad_pass_through | f | 0 | caller | arguments
 tensorflow.py_function | func | 0 | eager | tensors
 tensorflow.numpy_function | func | 0 | eager | arrays
 tensorflow.compat.v1.py_func | func | 0 | eager | arrays
 builtins.map | function | 0 | caller | unknown
+builtins.sorted | key |  | caller | unknown
 builtins.filter | function | 0 | caller | unknown
 functools.reduce | function | 0 | caller | unknown
 numpy.vectorize | pyfunc | 0 | caller | unknown
 keras.ops.map | f | 0 | traced | elements
 keras.ops.scan | f | 0 | traced | accumulator
+keras.ops.associative_scan | f | 0 | traced | accumulator
 keras.ops.vectorized_map | function | 0 | traced | elements
 keras.ops.cond | true_fn | 1 | traced | nothing
 keras.ops.cond | false_fn | 2 | traced | nothing

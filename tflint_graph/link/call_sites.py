@@ -40,8 +40,10 @@ class CallSiteTable:
     def of(self, function: FunctionId) -> CallSites:
         """The call sites of one function."""
         if function not in self._asked:
-            wanted = {function} if self._asked else {function, *self._traced}
-            self._sweep(wanted - self._asked)
+            # A sweep over all files costs the same for one function and for all that are likely to be asked about: the traced ones, then those that call them.
+            callers = {caller for sites in self._callers.values() for caller in sites if caller.qualname != MODULE_SCOPE}
+            wanted = {function, *self._traced, *callers} - self._asked
+            self._sweep(wanted)
             self._asked |= wanted
         complete = self.project.complete and function not in self._open
         return CallSites(self._callers.get(function, {}), complete)
@@ -188,11 +190,7 @@ class CallSiteTable:
         """A method called on an object may be the override of a subclass."""
         targets = [meaning.target]
         if meaning.bound is not None:
-            name = meaning.target.qualname.rpartition(".")[2]
-            for cls in self.project.subclasses(meaning.bound):
-                own = self.project.class_index(cls)
-                if own is not None and name in own.methods:
-                    targets.append(FunctionId(cls.path, own.methods[name]))
+            targets += self.project.overrides(meaning.bound, meaning.target.qualname.rpartition(".")[2])
         return list(dict.fromkeys(targets))
 
     def _is_method(self, function: FunctionId) -> bool:

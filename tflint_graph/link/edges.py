@@ -152,10 +152,7 @@ class Edges:
         if entry is None:
             return []
         if meaning.bound is not None and entry.class_qualname is not None:
-            for cls in self.project.subclasses(meaning.bound):
-                own = self.project.class_index(cls)
-                if own is not None and entry.name in own.methods:
-                    targets.append(FunctionId(cls.path, own.methods[entry.name]))
+            targets += self.project.overrides(meaning.bound, entry.name)
         edges: list[Edge] = []
         for target in dict.fromkeys(targets):
             via = meaning.via if target == meaning.target else self.project.evaluator.definition(target)[0].via

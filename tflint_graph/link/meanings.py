@@ -71,6 +71,7 @@ class Evaluator:
         self.project = project
         self._names: dict[tuple[str, str, str], Meanings] = {}
         self._attributes: dict[tuple[ClassId, str], Meanings] = {}
+        self._definitions: dict[FunctionId, Meanings] = {}
         self._active: set[Any] = set()
         self.arguments: dict[tuple[FunctionId, str], list[Meaning]] = {}
         # What parameters are bound to at the calls that linking has looked at.
@@ -79,6 +80,7 @@ class Evaluator:
         """Drop what was remembered: the arguments known have grown."""
         self._names.clear()
         self._attributes.clear()
+        self._definitions.clear()
 
     # Names
 
@@ -174,13 +176,19 @@ class Evaluator:
 
     def definition(self, function: FunctionId, depth: int = 0) -> Meanings:
         """What the name of a def means once its decorators have been applied."""
+        known = self._definitions.get(function)
+        if known is not None:
+            return known
         entry = self.project.function(function)
         if entry is None:
             return _NOTHING
         via: set[str] = set()
         for decorator in entry.decorators:
             via |= self._decorator_effect(function, entry, decorator, depth)
-        return (Meaning("function", function, None, frozenset(via)),)
+        found = (Meaning("function", function, None, frozenset(via)),)
+        if not self._active:
+            self._definitions[function] = found
+        return found
 
     def _decorator_effect(self, function: FunctionId, entry: FunctionIndex, decorator: Symbol, depth: int) -> set[str]:
         if decorator is None or depth > _DEPTH:
@@ -485,7 +493,7 @@ class Evaluator:
         if kind == "super":
             for cls in self.project.bases(base.target)[1:]:
                 if isinstance(cls, ClassId):
-                    method = self._own_method(cls, name)
+                    method = self.project.method_of(cls, name)
                     if method is not None:
                         return (Meaning("function", method, base.target, self.definition(method, depth + 1)[0].via),)
             return (Meaning("member", (base.target, name)),)
@@ -519,13 +527,6 @@ class Evaluator:
             self._names[key] = found
         return found
 
-    def _own_method(self, cls: ClassId, name: str) -> FunctionId | None:
-        entry = self.project.class_index(cls)
-        if entry is None:
-            return None
-        qualname = entry.methods.get(name)
-        return FunctionId(cls.path, qualname) if qualname is not None else None
-
     def _class_member(self, base: Meaning, name: str, depth: int) -> Meanings:
         cls: ClassId = base.target
         method = self.project.method(cls, name)
@@ -538,9 +539,8 @@ class Evaluator:
             meaning = own._replace(bound=bound)
             assigned = self._assigned(cls, name, depth) if base.kind == "instance" else ()
             return (meaning, *[m for m in assigned if m.kind != "unknown" and m.target != method]) if assigned else (meaning,)
-        nested = self.project.class_index(cls)
-        if nested is not None and f"{nested.qualname}.{name}" in self.project.files[cls.path].classes:
-            return (Meaning("class", ClassId(cls.path, f"{nested.qualname}.{name}")),)
+        if name[:1].isupper() and f"{cls.qualname}.{name}" in self.project.files[cls.path].classes:
+            return (Meaning("class", ClassId(cls.path, f"{cls.qualname}.{name}")),)
         found = self._assigned(cls, name, depth)
         if found:
             return found

@@ -6,6 +6,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 
 from tflint_graph.index.model import MODULE_SCOPE, ClassId, ClassIndex, FileIndex, FunctionId, FunctionIndex, Symbol
 from tflint_graph.knowledge.api import canonical
+from tflint_graph.link.classes import ClassTable
 from tflint_graph.link.components import Components
 from tflint_graph.link.keras_evidence import version_written_in
 from tflint_graph.link.meanings import Evaluator, Meaning, Meanings
@@ -51,6 +52,7 @@ class Project:
         self._subclasses: dict[ClassId, list[ClassId]] | None = None
         self._attribute_sites: dict[tuple[ClassId, str], tuple[tuple[FunctionId, Symbol], ...]] = {}
         self._methods: dict[tuple[ClassId, str], FunctionId | None] = {}
+        self._class_table: ClassTable | None = None
 
     @property
     def components(self) -> Components:
@@ -206,12 +208,23 @@ class Project:
 
     def _find_method(self, cls: ClassId, name: str) -> FunctionId | None:
         for base in self._linearised(cls)[0]:
-            if isinstance(base, ClassId):
-                entry = self.class_index(base)
-                qualname = entry.methods.get(name) if entry is not None else None
-                if qualname is not None:
-                    return FunctionId(base.path, qualname)
+            method = self.method_of(base, name) if isinstance(base, ClassId) else None
+            if method is not None:
+                return method
         return None
+
+    def method_of(self, cls: ClassId, name: str) -> FunctionId | None:
+        """The method that the class itself defines."""
+        if not self._table.defines(cls, name):
+            return None
+        entry = self.class_index(cls)
+        qualname = entry.methods.get(name) if entry is not None else None
+        return FunctionId(cls.path, qualname) if qualname is not None else None
+
+    def overrides(self, cls: ClassId, name: str) -> Sequence[FunctionId]:
+        """The methods of that name in the classes below `cls`."""
+        found = [self.method_of(below, name) for below in self._table.definers(name, self.subclasses(cls))]
+        return [method for method in found if method is not None]
 
     def attribute(self, cls: ClassId, name: str) -> Sequence[tuple[FunctionId, Symbol]]:
         """Every assignment to `self.name` in the methods of the class, its bases and its subclasses; class-level bindings have the class body's scope."""
@@ -220,7 +233,7 @@ class Project:
         if found is None:
             sites: list[tuple[FunctionId, Symbol]] = []
             family = [base for base in self._linearised(cls)[0] if isinstance(base, ClassId)]
-            for member in [*family, *self.subclasses(cls)]:
+            for member in self._table.writers(name, [*family, *self.subclasses(cls)]):
                 entry = self.class_index(member)
                 if entry is None:
                     continue
@@ -233,13 +246,17 @@ class Project:
         """All project classes below `cls`."""
         if self._subclasses is None:
             self._subclasses = {}
-            for path in self.files:
-                for qualname in self.files[path].classes:
-                    below = ClassId(path, qualname)
-                    for base in self._linearised(below)[0][1:]:
-                        if isinstance(base, ClassId):
-                            self._subclasses.setdefault(base, []).append(below)
+            for below in self._table.classes:
+                for base in self._linearised(below)[0][1:]:
+                    if isinstance(base, ClassId):
+                        self._subclasses.setdefault(base, []).append(below)
         return self._subclasses.get(cls, [])
+
+    @property
+    def _table(self) -> ClassTable:
+        if self._class_table is None:
+            self._class_table = ClassTable(self.files)
+        return self._class_table
 
 
 def _merge(lists: list[list[ClassId | str]]) -> list[ClassId | str]:

@@ -28,14 +28,15 @@ class RegionError(ValueError):
 class Region:
     """The parsed source of one region.
 
-    `first_line` is the file's line of the first line of `text` as parsed. `top` is the outermost def or lambda node, None for a module's own statements. `parents` maps id(node) to the node that
-    holds it; `statement_lines` maps id(statement) to its 1-based line in the file; `function_nodes` maps a qualified name to its def or lambda node.
+    `first_line` is the file's line of the first line of `text` as parsed. `top` is the outermost def or lambda node, None for a module's own statements. `nodes` are all nodes in source order; `parents` maps id(node)
+    to the node that holds it; `statement_lines` maps id(statement) to its 1-based line in the file; `function_nodes` maps a qualified name to its def or lambda node.
     """
 
     function: FunctionId
     tree: cst.Module
     line_offset: int
     top: cst.CSTNode | None
+    nodes: list[cst.CSTNode] = field(default_factory=list)
     parents: dict[int, cst.CSTNode] = field(default_factory=dict)
     statement_lines: dict[int, int] = field(default_factory=dict)
     function_nodes: dict[str, cst.CSTNode] = field(default_factory=dict)
@@ -128,26 +129,26 @@ def _outermost_def(tree: cst.Module) -> cst.CSTNode | None:
         node = stack.pop()
         if isinstance(node, (cst.FunctionDef, cst.Lambda)):
             return node
-        stack.extend(reversed(list(children(node))))
+        stack.extend(reversed(children(node)))
     return None
 
 
 def _survey(region: Region, own: ast.Module) -> None:
-    """One walk in source order: parents, and the line of every statement, taken from the standard library's tree of the same text."""
-    parents = region.parents
+    """One walk in source order: all nodes, their parents, and the line of every statement, taken from the standard library's tree of the same text."""
+    parents, nodes = region.parents, region.nodes
     statements: list[cst.CSTNode] = []
     stack: list[cst.CSTNode] = [region.tree]
     while stack:
         node = stack.pop()
+        nodes.append(node)
         if isinstance(node, _STATEMENTS):
             statements.append(node)
-        below = list(children(node))
+        below = children(node)
         for child in below:
             parents[id(child)] = node
         below.reverse()
         stack.extend(below)
     lines = sorted((n.lineno, n.col_offset) for n in ast.walk(own) if isinstance(n, ast.stmt))
-    # A decorated def is visited before its decorators' line, but both orders are those of the statements themselves.
     if len(lines) == len(statements):
         for statement, (line, _) in zip(statements, lines, strict=True):
             region.statement_lines[id(statement)] = line + region.line_offset
@@ -157,7 +158,7 @@ def _name_functions(region: Region, own: ast.Module, index: FileIndex) -> None:
     """Give every def and lambda of the region the qualified name that the index has for its place in the file."""
     wanted = [n for n in ast.walk(own) if isinstance(n, (ast.FunctionDef, ast.AsyncFunctionDef, ast.Lambda))]
     wanted.sort(key=lambda n: (n.lineno, n.col_offset))
-    nodes = _functions_in_order(region.tree)
+    nodes = _functions_in_order(region)
     if len(nodes) != len(wanted):
         return
     names = index.names_by_place()
@@ -168,22 +169,15 @@ def _name_functions(region: Region, own: ast.Module, index: FileIndex) -> None:
             region.names_of_functions[id(node)] = qualname
 
 
-def _functions_in_order(tree: cst.Module) -> list[cst.CSTNode]:
+def _functions_in_order(region: Region) -> list[cst.CSTNode]:
+    """Defs and lambdas in the order of their keywords: the lambdas in a def's decorators come before it."""
     found: list[cst.CSTNode] = []
-
-    def visit(node: cst.CSTNode) -> None:
+    waiting: list[cst.FunctionDef] = []
+    for node in region.nodes:
+        while waiting and node is waiting[-1].name:
+            found.append(waiting.pop())
         if isinstance(node, cst.FunctionDef):
-            for decorator in node.decorators:
-                visit(decorator)
+            waiting.append(node)
+        elif isinstance(node, cst.Lambda):
             found.append(node)
-            for child in children(node):
-                if not isinstance(child, cst.Decorator):
-                    visit(child)
-            return
-        if isinstance(node, cst.Lambda):
-            found.append(node)
-        for child in children(node):
-            visit(child)
-
-    visit(tree)
     return found

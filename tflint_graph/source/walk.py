@@ -33,6 +33,15 @@ _fields: dict[type, tuple[str, ...]] = {
     cst.SetComp: ("elt", "for_in"),
     cst.GeneratorExp: ("elt", "for_in"),
     cst.DictComp: ("key", "value", "for_in"),
+    cst.Name: (),
+    cst.Integer: (),
+    cst.Float: (),
+    cst.Imaginary: (),
+    cst.SimpleString: (),
+    cst.Attribute: ("value", "attr"),
+    cst.Call: ("func", "args"),
+    cst.Expr: ("value",),
+    cst.SimpleStatementLine: ("body",),
 }
 
 
@@ -47,16 +56,23 @@ def code_fields(kind: type) -> tuple[str, ...]:
     return found
 
 
-def children(node: cst.CSTNode) -> Iterator[cst.CSTNode]:
+def children(node: cst.CSTNode) -> list[cst.CSTNode]:
     """The nodes directly below `node` that hold code, in source order."""
-    for name in code_fields(type(node)):
+    kind = type(node)
+    names = _fields.get(kind)
+    if names is None:
+        names = code_fields(kind)
+    found: list[cst.CSTNode] = []
+    for name in names:
         value: Any = getattr(node, name)
-        if isinstance(value, cst.CSTNode):
-            yield value
-        elif isinstance(value, (list, tuple)):
-            for item in value:
-                if isinstance(item, cst.CSTNode):
-                    yield item
+        if value is None:
+            continue
+        held = type(value)
+        if held is tuple or held is list:
+            found.extend(value)
+        elif held is not str and held is not cst.MaybeSentinel and held is not bool:
+            found.append(value)
+    return found
 
 
 def walk(node: cst.CSTNode) -> Iterator[cst.CSTNode]:
@@ -65,6 +81,6 @@ def walk(node: cst.CSTNode) -> Iterator[cst.CSTNode]:
     while stack:
         current = stack.pop()
         yield current
-        below = list(children(current))
+        below = children(current)
         below.reverse()
         stack.extend(below)

@@ -1,0 +1,74 @@
+"""Values that answer Python's questions only outside of a graph, and the places where the answer, or the error, does not matter.
+
+While TensorFlow traces, a symbolic tensor has no elements, truth value or number to give (`Tensor` in `tensorflow.python.framework.tensor`): `__iter__` and
+`__bool__` raise OperatorNotAllowedInGraphError, `__array__` NotImplementedError. A variable reads itself first and fails the same way.
+"""
+
+from __future__ import annotations
+
+import libcst as cst
+
+from tflint_graph.rule_api import Facts, Kind, Value
+
+_FAMILY = {
+    "OperatorNotAllowedInGraphError": ("OperatorNotAllowedInGraphError", "TypeError"),
+    "TypeError": ("TypeError",),
+    "ValueError": ("ValueError",),
+    "AttributeError": ("AttributeError",),
+    "NotImplementedError": ("NotImplementedError", "RuntimeError"),
+    "RuntimeError": ("RuntimeError",),
+}
+_EVERYTHING = ("Exception", "BaseException")
+
+
+def has_no_python_value(value: Value) -> bool:
+    """A dense tensor of the graph or a variable: no truth value, number or array can be had of it while tracing. Eager tensors from outside keep theirs."""
+    return (value.is_symbolic and value.ragged is None) or value.kind is Kind.VARIABLE
+
+
+def has_no_python_elements(value: Value) -> bool:
+    """Python cannot iterate over it while tracing. This holds for eager tensors from outside too: `Tensor.__iter__` asks whether eager execution is on."""
+    return (value.kind is Kind.TENSOR and value.ragged != "sparse") or value.kind is Kind.VARIABLE
+
+
+def no_python_value_in(value: Value, depth: int = 3) -> Value | None:
+    """The first such value in a list or tuple, or the value itself."""
+    if has_no_python_value(value):
+        return value
+    if depth == 0 or not value.is_python or value.pytype not in ("list", "tuple", "deque", "set"):
+        return None
+    for element in value.elements or ((value.element,) if value.element is not None else ()):
+        found = no_python_value_in(element, depth - 1)
+        if found is not None:
+            return found
+    return None
+
+
+def runs_eagerly(node: cst.CSTNode, facts: Facts) -> bool:
+    """In a `with tf.init_scope()` block, which TensorFlow runs eagerly while it traces."""
+    for frame in facts.frames(node):
+        if frame.part == "with" and isinstance(frame.node, cst.With):
+            for item in frame.node.items:
+                if isinstance(item.item, cst.Call) and (call := facts.call(item.item)) is not None and call.dotted == "tensorflow.init_scope":
+                    return True
+    return False
+
+
+def is_handled(node: cst.CSTNode, facts: Facts, error: str) -> bool:
+    """The program expects the error: a `try` around the node has a handler for it."""
+    wanted = _FAMILY[error] + _EVERYTHING
+    for frame in facts.frames(node):
+        if frame.part == "try" and isinstance(frame.node, cst.Try):
+            for handler in frame.node.handlers:
+                if handler.type is None or any(name in wanted for name in handled_names(handler.type)):
+                    return True
+    return False
+
+
+def handled_names(node: cst.BaseExpression) -> list[str]:
+    """The last parts of the exception names in an `except` clause."""
+    if isinstance(node, cst.Tuple):
+        return [name for element in node.elements for name in handled_names(element.value)]
+    if isinstance(node, cst.Attribute):
+        return [node.attr.value]
+    return [node.value] if isinstance(node, cst.Name) else []
