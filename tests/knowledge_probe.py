@@ -1,9 +1,9 @@
 """Asks the installed TensorFlow what the tables in tflint_graph/knowledge say. Run by test_knowledge.py in a process of its own; answers with JSON.
 
-    python tests/knowledge_probe.py rows NAME NAME ...     measure functions again
-    python tests/knowledge_probe.py members                public attributes of the classes that methods.txt describes
-    python tests/knowledge_probe.py takers                 whether callbacks that need the conversion are converted
-    python tests/knowledge_probe.py builtins               what builtins do with tensors, datasets and iterators
+python tests/knowledge_probe.py rows NAME NAME ...     measure functions again
+python tests/knowledge_probe.py members                public attributes of the classes that methods.txt describes
+python tests/knowledge_probe.py takers                 whether callbacks that need the conversion are converted
+python tests/knowledge_probe.py builtins               what builtins do with tensors, datasets and iterators
 """
 
 from __future__ import annotations
@@ -171,7 +171,7 @@ def taker_calls(f: Any, folder: str) -> Calls:
 
 
 def takers() -> dict[str, str]:
-    """"converted", or "traced" where the callback's `if` on a tensor was refused."""
+    """ "converted", or "traced" where the callback's `if` on a tensor was refused."""
     with tempfile.TemporaryDirectory() as folder:
         functions = load(CALLBACKS, Path(folder) / "callbacks.py")
         found = {}
@@ -198,11 +198,16 @@ def load(source: str, path: Path) -> Any:
 
 
 EXPRESSIONS = {
-    "builtins.sorted": "sorted({})", "builtins.map": "map(lambda v: v, {})", "builtins.filter": "filter(lambda v: True, {})", "builtins.zip": "zip({}, {})", "builtins.pow": "pow({}, 2)",
-    "builtins.divmod": "divmod({}, 2)", "builtins.isinstance": "isinstance({}, int)", "builtins.hasattr": "hasattr({}, 'x')", "functools.reduce": "functools.reduce(lambda a, b: a, {})",
-    "itertools.islice": "list(itertools.islice({}, 2))", "itertools.combinations": "itertools.combinations({}, 2)", "itertools.permutations": "itertools.permutations({}, 2)",
-    "itertools.chain": "list(itertools.chain({}))", "itertools.takewhile": "itertools.takewhile(lambda v: True, {})", "itertools.dropwhile": "itertools.dropwhile(lambda v: True, {})",
-    "itertools.starmap": "itertools.starmap(lambda v: v, {})", "itertools.filterfalse": "itertools.filterfalse(lambda v: True, {})", "itertools.compress": "itertools.compress({}, [1])",
+    "builtins.sorted": "sorted({})", "builtins.map": "map(lambda v: v, {})", "builtins.filter": "filter(lambda v: True, {})", "builtins.zip": "zip({}, {})",
+    "builtins.pow": "pow({}, 2)",
+    "builtins.divmod": "divmod({}, 2)", "builtins.isinstance": "isinstance({}, int)", "builtins.hasattr": "hasattr({}, 'x')",
+    "functools.reduce": "functools.reduce(lambda a, b: a, {})",
+    "itertools.islice": "itertools.islice({}, 2)", "itertools.combinations": "itertools.combinations({}, 2)",
+    "itertools.permutations": "itertools.permutations({}, 2)",
+    "itertools.chain": "list(itertools.chain({}))", "itertools.takewhile": "itertools.takewhile(lambda v: True, {})",
+    "itertools.dropwhile": "itertools.dropwhile(lambda v: True, {})",
+    "itertools.starmap": "itertools.starmap(lambda v: v, {})", "itertools.filterfalse": "itertools.filterfalse(lambda v: True, {})",
+    "itertools.compress": "itertools.compress({}, [1])",
 }  # fmt: skip
 OPERANDS = {"tensor": "t", "scalar": "s", "variable": "v", "dataset": "d", "iterator": "i", "tensors": "[s, s]", "ragged": "r"}
 
@@ -220,8 +225,9 @@ def builtins_outcomes(rows: list[tuple[str, str]]) -> dict[str, list[str]]:
     signal.signal(signal.SIGALRM, raise_hang)
     with tempfile.TemporaryDirectory() as folder:
         module = load(source, Path(folder) / "calls.py")
-        found = {f"{name} {operand}": [builtin_outcome(getattr(module, f"f{number}"), on) for on in (True, False)] for number, (name, operand) in enumerate(rows)}
-    return found
+        return {
+            f"{name} {operand}": [builtin_outcome(getattr(module, f"f{number}"), on) for on in (True, False)] for number, (name, operand) in enumerate(rows)
+        }
 
 
 def raise_hang(*_: object) -> None:
@@ -252,7 +258,7 @@ def _traced_outcome(function: Callable[..., Any], converted: bool) -> str:
         found.append(kind(called(t, tf.reduce_sum(t), variable, dataset, iter(dataset), ragged)))
         return 0
 
-    signal.setitimer(signal.ITIMER_REAL, 1.5, 0.5)
+    signal.setitimer(signal.ITIMER_REAL, 5.0, 0.5)
     try:
         tf.function(traced, autograph=False, input_signature=[tf.TensorSpec([None], tf.float32)]).get_concrete_function()
     except Hang:
@@ -295,7 +301,8 @@ def members() -> dict[str, list[str]]:
     traced(tf.ones([3]))
     dataset = tf.data.Dataset.range(3)
     for name, value in (
-        ("variable", tf.Variable(1.0)), ("dataset", dataset), ("iterator", iter(dataset)), ("TensorShape", tf.TensorShape([1])), ("DType", tf.float32), ("function", traced),
+        ("variable", tf.Variable(1.0)), ("dataset", dataset), ("iterator", iter(dataset)), ("TensorShape", tf.TensorShape([1])), ("DType", tf.float32),
+        ("function", traced),
         ("str", ""), ("list", []), ("dict", {}), ("set", set()), ("tuple", ()), ("bytes", b""), ("int", 1), ("float", 1.0),
     ):  # fmt: skip
         see(name, value)

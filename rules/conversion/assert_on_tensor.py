@@ -78,14 +78,10 @@ def check(node: cst.Assert, facts: Facts) -> Iterator[Claim]:
         return
     message = (
         f"`assert {facts.source(node.test)}` asks a tensor for its truth value while tracing (TensorFlow: OperatorNotAllowedInGraphError). "
-        f"{_instead(node.test, facts)}"
+        "Use `tf.debugging.Assert(test, [message])` or a tf.debugging.assert_* function."
     )
     yield Claim(node, message, because=(test,))
 
 
 def _asks(test: Value) -> bool:
     return test.is_symbolic or test.kind is Kind.VARIABLE
-
-
-def _instead(test: cst.BaseExpression, facts: Facts) -> str:
-    return f"Use `tf.debugging.Assert({facts.source(test)}, [...])` or a tf.debugging.assert_* function."

@@ -118,6 +118,7 @@ _ITERATED: Final[dict[str, tuple[tuple[int, ...] | None, str]]] = {
 }
 _PREDICATES: Final = ("builtins.filter", "itertools.takewhile", "itertools.dropwhile", "itertools.filterfalse")
 _REDUCTIONS: Final = {"builtins.min": ("tf.reduce_min", "tf.minimum"), "builtins.max": ("tf.reduce_max", "tf.maximum")}
+_LIBRARIES: Final = ("builtins.", "functools.", "itertools.", "tensor.")
 _CALLED_AS_VALUES: Final = ("builtins.len", "builtins.int", "builtins.float", "builtins.bool", "builtins.max", "builtins.min", "builtins.sum", "builtins.any", "builtins.all")
 
 
@@ -143,7 +144,7 @@ def _filter_of(node: cst.CompIf, facts: Facts) -> Found:
 
 def _builtin(node: cst.Call, facts: Facts) -> Found:
     call = facts.call(node)
-    if call is None or call.dotted is None:
+    if call is None or call.dotted is None or not call.dotted.startswith(_LIBRARIES):
         return None
     return _iterates(node, call, facts) or _decides(node, call, facts) or _calls_back(node, call, facts)
 

@@ -114,7 +114,8 @@ def _test(test: cst.BaseExpression, where: str, error: str, facts: Facts, *, vec
         return
     if value.dtype is not None and value.dtype != "bool":
         message = (
-            f"The condition `{facts.source(test)}` of {where} is a {value.dtype} tensor, and TensorFlow needs a boolean (TensorFlow: {error}). "
+            f"The condition `{facts.source(test)}` of {where} is {_article(value.dtype)} {value.dtype} tensor, and TensorFlow needs a boolean "
+            f"(TensorFlow: {error}). "
             f"{_instead(test, value, facts)}"
         )
         yield Claim(test, message, because=(value,))
@@ -129,6 +130,10 @@ def _test(test: cst.BaseExpression, where: str, error: str, facts: Facts, *, vec
             "Reduce it with `tf.reduce_any` or `tf.reduce_all`."
         )
         yield Claim(test, message, because=(value,))
+
+
+def _article(dtype: str) -> str:
+    return "an" if dtype.startswith("i") else "a"
 
 
 def _claimed_inside(test: cst.BaseExpression, facts: Facts) -> bool:

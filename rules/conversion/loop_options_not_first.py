@@ -2,14 +2,14 @@
 
 ## What it does
 
-Reports a call of `tf.autograph.experimental.set_loop_options` in a converted function that is not the first statement in the body of a `for` or `while`
-loop.
+Reports a call of `tf.autograph.experimental.set_loop_options` in a converted function that stands outside of any loop, or in a loop after an assignment or
+an expression statement, or alone in a block other than the loop's own body.
 
 ## Why it is a problem
 
-The call is a directive: AutoGraph removes it and attaches its arguments to the loop whose body it opens. Anywhere else the conversion of the whole
-function fails (`Cause: "set_loop_options" must be the first statement in the loop block`), the function runs as plain Python, and the loop that the
-options were meant for raises `OperatorNotAllowedInGraphError`.
+The call is a directive: AutoGraph removes it (a block that held nothing else would be left empty) and attaches its arguments to the loop whose body it
+opens. Anywhere else the conversion of the whole function fails (`Cause: "set_loop_options" must be the first statement in the loop block`), the function
+runs as plain Python, and the loop that the options were meant for raises `OperatorNotAllowedInGraphError`.
 
 ## Fix safety
 

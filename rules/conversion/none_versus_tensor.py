@@ -154,11 +154,10 @@ def _returned(split: Split, facts: Facts) -> Iterator[Claim]:
     orelse = [NONE if one.value is None else facts.value(one.value) for one in split.orelse.returns]
     if not all(_none_path(ours, theirs) for ours in body for theirs in orelse):
         return
-    path = _none_path(body[0], orelse[0])
-    message = (
-        f"The function returns None {path} of `if {facts.source(split.node.test)}`, which is decided by a tensor: neither path can return None "
-        f"(TensorFlow: ValueError). Return a tensor on both paths{'' if path != 'whatever the test' else ', or nothing at all: put the work under the test'}."
-    )
+    path = _none_path(body[0], orelse[0]).replace("the test", f"`{facts.source(split.node.test)}`")
+    silent = all(one.value is None for one in split.returns())
+    instead = "Do not return inside of it: put the work under the test." if silent else "Return a tensor on both paths."
+    message = f"The function returns None {path}: that test is a tensor, and neither path of the `if` can return None (TensorFlow: ValueError). {instead}"
     yield Claim(split.node, message, because=(facts.value(split.node.test),))
 
 

@@ -133,14 +133,16 @@ def _unsupported(node: cst.Return, loop: LoopReturn, facts: Facts) -> bool:
 
 
 def _message(loop: LoopReturn, facts: Facts) -> str:
-    what = f"`{facts.source(loop.guilty)}` inside the loop `{header(loop.node, facts)}`"
+    what = f"`{facts.source(loop.guilty)}` stands in the loop `{header(loop.node, facts)}`"
+    instead = "Keep the result in a variable defined before the loop and `break`."
     if loop.staging is Staging.DATASET:
-        return f"{what} over a dataset or iterator (TensorFlow: NotImplementedError). Keep the result in a variable defined before the loop and `break`."
-    error = "NotImplementedError" if Exit.FAULT in loop.exit or loop.guilty.value is None else "ValueError or NotImplementedError"
-    if loop.exit is Exit.RETURNS:
-        reason = "whose result TensorFlow would have to carry through the graph loop"
-    elif Exit.FAULT in loop.exit:
-        reason = "which is decided by a tensor and does not return in every iteration"
-    else:
-        reason = "which is decided by a tensor and does not return in every iteration when the Python test before it is false"
-    return f"{what}, {reason} (TensorFlow: {error}). Keep the result in a variable defined before the loop and `break`."
+        return f"{what}, and a loop over a dataset or iterator cannot return (TensorFlow: NotImplementedError). {instead}"
+    if Exit.FAULT in loop.exit:
+        return f"{what}, which a tensor decides, and not every iteration returns (TensorFlow: NotImplementedError). {instead}"
+    if loop.exit is Exit.RETURNS and not _in_python_loop(loop, facts):
+        error = "NotImplementedError" if loop.guilty.value is None or facts.value(loop.guilty.value).is_none else "ValueError"
+        return f"{what}, which a tensor decides, and a graph loop can only return tensors and numbers (TensorFlow: {error}). {instead}"
+    return (
+        f"{what}, which a tensor decides, and does not return where the Python test before it is false (TensorFlow: ValueError or "
+        f"NotImplementedError). {instead}"
+    )

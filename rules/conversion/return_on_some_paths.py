@@ -35,7 +35,7 @@ from collections.abc import Iterator
 
 import libcst as cst
 
-from tflint_graph.rule_api import CONVERTED, Claim, Facts, Rule, Severity, Staging
+from tflint_graph.rule_api import CONVERTED, Claim, Facts, Frame, Rule, Severity, Staging
 from tflint_graph.rules.conversion._lowering import Split, converted, lower
 
 RULE = Rule(
@@ -91,7 +91,28 @@ def _message(split: Split, facts: Facts) -> str:
     returns = split.returns()
     path = "when the test is false" if split.missing == "else" else "when the test is true"
     what = f"`if {test}` returns (line {facts.line(returns[0])})" if returns else f"`if {test}` holds a return"
-    instead = "Return a value on both paths, in the same block, or set a variable in both branches and return it at the end."
+    return f"{what}, but not {path}: an `if` on a tensor must return on both paths within one block (TensorFlow: ValueError). {_instead(split, facts)}"
+
+
+def _instead(split: Split, facts: Facts) -> str:
+    returns = split.returns()
     if returns and all(one.value is None for one in returns):
-        instead = "Turn the guard around: put the rest of the function under the opposite test."
-    return f"{what}, but not {path}: a conditional on a tensor must return on both paths within one block (TensorFlow: ValueError). {instead}"
+        return "Turn the guard around: put the rest of the function under the opposite test."
+    parent = facts.parent(split.node)
+    if isinstance(parent, cst.If) and parent.orelse is split.node:
+        return "What follows an `elif` chain belongs to its first `if` only: add an `else` that returns, or start a new `if` instead of `elif`."
+    frames = facts.frames(split.node)
+    if frames and not frames[0].is_function:
+        return f"What follows the {_block(frames[0])} around it does not count: return inside that block too, or set a variable and return it at the end."
+    return "Return a value on both paths, or set a variable in both branches and return it at the end."
+
+
+def _block(frame: Frame) -> str:
+    match frame.part:
+        case "if" | "else":
+            return "`if`"
+        case "for" | "while":
+            return "loop"
+        case "with":
+            return "`with` block"
+    return "`try` statement"

@@ -132,9 +132,15 @@ def _claim(node: cst.Break | cst.Return, decided: cst.CSTNode, loop: Loop, facts
     word = "break" if isinstance(node, cst.Break) else "return"
     message = (
         f"`{word}` under the tensor test `{facts.source(test)}` cannot end `{header(loop, facts)}`, which Python unrolls while tracing "
-        f"(TensorFlow: NotImplementedError). {_instead(loop, facts)}"
+        f"(TensorFlow: {_error(word, loop)}). {_instead(loop, facts)}"
     )
     return Claim(node, message, because=(facts.value(test),))
+
+
+def _error(word: str, loop: Loop) -> str:
+    if isinstance(loop, cst.While) and isinstance(loop.test, cst.Integer):
+        return "TypeError"
+    return "NotImplementedError" if word == "break" else "ValueError or NotImplementedError"
 
 
 def _instead(loop: Loop, facts: Facts) -> str:

@@ -33,6 +33,7 @@ from collections.abc import Iterator
 import libcst as cst
 
 from tflint_graph.rule_api import TRACED, Claim, Facts, Kind, Rule, Severity
+from tflint_graph.rules.conversion._container_state import changed_items
 from tflint_graph.rules.conversion._graph_values import is_handled
 
 RULE = Rule(
@@ -71,10 +72,7 @@ mask_first(tf.constant([4, 5, 6]))
 """
 
 
-Statement = cst.Assign | cst.AnnAssign | cst.AugAssign | cst.For | cst.Del
-
-
-def check(node: Statement, facts: Facts) -> Iterator[Claim]:
+def check(node: cst.Assign | cst.AnnAssign | cst.AugAssign | cst.For | cst.Del, facts: Facts) -> Iterator[Claim]:
     for item in changed_items(node):
         value = facts.value(item.value)
         base, text = facts.source(item.value), f"{'del ' if isinstance(node, cst.Del) else ''}{facts.source(item)}"
@@ -90,16 +88,3 @@ def check(node: Statement, facts: Facts) -> Iterator[Claim]:
                 continue
         if not is_handled(node, facts, "TypeError"):
             yield Claim(item, f"{what}: `{text}` fails (TensorFlow: TypeError), eagerly too. {advice}", because=(value,))
-
-
-def changed_items(node: Statement) -> list[cst.Subscript]:
-    """The `x[...]` that a statement assigns or deletes."""
-    trees = [target.target for target in node.targets] if isinstance(node, cst.Assign) else [node.target]
-    found: list[cst.Subscript] = []
-    while trees:
-        tree = trees.pop(0)
-        if isinstance(tree, cst.Subscript):
-            found.append(tree)
-        elif isinstance(tree, (cst.Tuple, cst.List)):
-            trees = [element.value for element in tree.elements] + trees
-    return found

@@ -90,7 +90,11 @@ def total_loss(losses: tf.Tensor):
 total_loss(tf.constant([0.5, 1.5]))
 """
 
-_INSTEAD = "Give both the same type, for example with `tf.cast` or by writing `0.0` instead of `0`."
+
+def _instead(found: tuple[str, str]) -> str:
+    if any(" " in words for words in found):
+        return "Give both the same structure."
+    return "Write `0.0` instead of `0`, or cast with `tf.cast`." if "float32" in found else "Cast with `tf.cast`, or start with `tf.constant(..., dtype)`."
 
 
 def check(node: cst.If | cst.For | cst.While | cst.IfExp | cst.Call | cst.FunctionDef, facts: Facts) -> Iterator[Claim]:
@@ -123,7 +127,7 @@ def _branch(node: cst.If, facts: Facts) -> Iterator[Claim]:
         if found is not None:
             message = (
                 f"`{name.name}` is {_kind(found[0])} when `{facts.source(node.test)}` holds and {_kind(found[1])} when not: that test is a tensor, and both "
-                f"branches of a graph conditional must yield one type (TensorFlow: TypeError). {_INSTEAD}"
+                f"branches of a graph conditional must yield one type (TensorFlow: TypeError). {_instead(found)}"
             )
             yield Claim(node, message, because=(branch.test, name.body, name.orelse))
             return
@@ -155,7 +159,7 @@ def _ternary(node: cst.IfExp, facts: Facts) -> Iterator[Claim]:
     if found is not None:
         message = (
             f"The arms of `{facts.source(node)}` are {_kind(found[0])} and {_kind(found[1])}: its test is a tensor, and both arms must yield one type "
-            f"(TensorFlow: TypeError). {_INSTEAD}"
+            f"(TensorFlow: TypeError). {_instead(found)}"
         )
         yield Claim(node, message, because=(facts.value(node.test),))
 
@@ -165,12 +169,13 @@ def _returned(split: Split, facts: Facts) -> Iterator[Claim]:
         return
     body = [facts.value(one.value) for one in split.body.returns if one.value is not None]
     orelse = [facts.value(one.value) for one in split.orelse.returns if one.value is not None]
-    found = [difference(ours, theirs) for ours in body for theirs in orelse]
-    if found and found[0] is not None and all(found):
+    pairs = [difference(ours, theirs) for ours in body for theirs in orelse]
+    found = pairs[0] if pairs and all(pairs) else None
+    if found is not None:
         message = (
-            f"The function returns {_kind(found[0][0]).replace('of dtype', 'a tensor of dtype')} when `{facts.source(split.node.test)}` holds and "
-            f"{_kind(found[0][1]).replace('of dtype', 'a tensor of dtype')} when not: that test is a tensor, and both paths must return one type "
-            f"(TensorFlow: TypeError). {_INSTEAD}"
+            f"The function returns {_yield(found[0])} when `{facts.source(split.node.test)}` holds and "
+            f"{_yield(found[1])} when not: that test is a tensor, and both paths must return one type "
+            f"(TensorFlow: TypeError). {_instead(found)}"
         )
         yield Claim(split.node, message, because=(facts.value(split.node.test),))
 
@@ -183,7 +188,8 @@ def _call(node: cst.Call, facts: Facts) -> Iterator[Claim]:
             found = next((pair for other in values[1:] if (pair := difference(values[0], other)) is not None), None)
             if found is not None:
                 message = (
-                    f"The functions given to `{facts.source(node.func)}` yield {_yield(found[0])} and {_yield(found[1])} (TensorFlow: TypeError). {_INSTEAD}"
+                    f"The functions given to `{facts.source(node.func)}` yield {_yield(found[0])} and {_yield(found[1])} (TensorFlow: TypeError). "
+                    f"{_instead(found)}"
                 )
                 yield Claim(node, message)
         case "tensorarray.write" | "tensorarray.read":

@@ -30,7 +30,8 @@ MAX_EAGER_CALLERS = 2  # how far through code that TensorFlow does not trace
 MAX_SUMMARY_DEPTH = 4  # how far callees of callees are summarised
 MAX_EAGER_SUMMARIES = 1  # the same in code that TensorFlow does not trace, where only the arguments of traced functions matter
 MAX_SUMMARY_LINES = 150  # a longer function is summarised as unknown
-KEPT_REGIONS = 96  # parsed regions kept for summaries
+KEPT_REGIONS = 300  # parsed regions kept for summaries
+KEPT_INTERPRETERS = 100  # regions interpreted as callers of others and not yet checked themselves
 MAX_MODULE_LINES = 3000  # a longer module's own statements are not analysed
 
 _HANDED_OVER = frozenset({"dataset", "elements", "strategy", "callback"})
@@ -67,6 +68,7 @@ class Analysis:
         self._summaries: dict[tuple[object, ...], Value] = {}
         self._decorators: dict[FunctionId, frozenset[str]] = {}
         self._writes: dict[FunctionId, dict[str, Value]] = {}
+        self._fresh: OrderedDict[FunctionId, Interpreter] = OrderedDict()
         self._caller_depth = 0
         self._eager_depth = 0
         self._summary_depth = 0
@@ -104,6 +106,9 @@ class Analysis:
 
     def interpret(self, function: FunctionId, *, recording: bool) -> Interpreter | None:
         """Run a region with the parameters that its callers give it."""
+        fresh = self._fresh.pop(function, None)
+        if fresh is not None:
+            return fresh
         region = self.region(function)
         if region is None:
             return None
@@ -139,6 +144,10 @@ class Analysis:
             self._caller_depth -= 1
             self._eager_depth -= eager
         result = self.remember(function, interpreter) if interpreter is not None else None
+        if interpreter is not None and not eager and not self._truncated:
+            self._fresh[function] = interpreter
+            if len(self._fresh) > KEPT_INTERPRETERS:
+                self._fresh.popitem(last=False)
         if self._truncated and self._caller_depth > 0:
             del self._outcomes[function]
         self._truncated = truncated or (self._truncated and self._caller_depth > 0)

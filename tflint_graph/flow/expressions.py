@@ -19,7 +19,7 @@ from tflint_graph.flow.world import World
 from tflint_graph.index.model import ClassId, FunctionId
 from tflint_graph.link.model import Context
 from tflint_graph.source.region import Region
-from tflint_graph.source.walk import children
+from tflint_graph.source.walk import EXPRESSIONS, children
 
 
 def staging_of(value: Value) -> Staging:
@@ -61,7 +61,7 @@ class Expressions:
         method = self._dispatch.get(type(node))
         if method is None:
             for child in children(node):
-                if isinstance(child, cst.BaseExpression):
+                if type(child) in EXPRESSIONS:
                     self.eval(child)
             value = UNKNOWN
         else:

@@ -11,17 +11,22 @@ from dataclasses import dataclass, field
 
 import libcst as cst
 
-from tflint_graph.source.walk import children
+from tflint_graph.source.walk import COMPREHENSIONS, EXPRESSIONS, STATEMENTS, children
 
 
 def symbol_of(node: cst.CSTNode) -> str | None:
     """The symbol that an expression spells, or None."""
-    if isinstance(node, cst.Name):
+    kind = type(node)
+    if kind is cst.Name:
+        assert isinstance(node, cst.Name)
         return node.value
+    if kind is not cst.Attribute and kind is not cst.Subscript:
+        return None
     if isinstance(node, cst.Attribute):
         base = symbol_of(node.value)
         return None if base is None else f"{base}.{node.attr.value}"
-    if isinstance(node, cst.Subscript) and len(node.slice) == 1:
+    assert isinstance(node, cst.Subscript)
+    if len(node.slice) == 1:
         item = node.slice[0].slice
         if isinstance(item, cst.Index) and isinstance(item.value, (cst.SimpleString, cst.Integer)):
             base = symbol_of(node.value)
@@ -105,19 +110,24 @@ def _binds(node: cst.CSTNode, bound: set[str], names: FunctionNames) -> None:
     stack = [node]
     while stack:
         current = stack.pop()
-        if isinstance(current, (cst.FunctionDef, cst.ClassDef)):
+        kind = type(current)
+        if kind in _LEAVES:
+            continue
+        if kind in _DEFS:
+            assert isinstance(current, (cst.FunctionDef, cst.ClassDef))
             bound.add(current.name.value)
             continue
-        if isinstance(current, (cst.Lambda, cst.GeneratorExp, cst.ListComp, cst.SetComp, cst.DictComp)):
+        if kind is cst.Lambda or kind in COMPREHENSIONS:
             continue
-        if isinstance(current, cst.Global):
-            names.global_names.update(item.name.value for item in current.names)
-        elif isinstance(current, cst.Nonlocal):
-            names.nonlocal_names.update(item.name.value for item in current.names)
-        elif isinstance(current, (cst.Import, cst.ImportFrom)):
+        if kind in _SCOPE_WORDS:
+            assert isinstance(current, (cst.Global, cst.Nonlocal))
+            (names.global_names if kind is cst.Global else names.nonlocal_names).update(item.name.value for item in current.names)
+            continue
+        if kind in _IMPORTS:
+            assert isinstance(current, (cst.Import, cst.ImportFrom))
             bound.update(imported_names(current))
             continue
-        else:
+        if kind in _BINDERS:
             for target in _targets(current):
                 bound.update(s for s in target_symbols(target) if s.isidentifier())
         stack.extend(children(current))
@@ -136,6 +146,13 @@ def imported_names(node: cst.Import | cst.ImportFrom) -> Iterable[str]:
                 base = base.value
             if isinstance(base, cst.Name):
                 yield base.value
+
+
+_LEAVES = frozenset({cst.Name, cst.Attribute, cst.Integer, cst.Float, cst.SimpleString, cst.Return, cst.Pass, cst.Break, cst.Continue})
+_DEFS = frozenset({cst.FunctionDef, cst.ClassDef})
+_SCOPE_WORDS = frozenset({cst.Global, cst.Nonlocal})
+_IMPORTS = frozenset({cst.Import, cst.ImportFrom})
+_BINDERS = frozenset({cst.Assign, cst.AugAssign, cst.For, cst.NamedExpr, cst.AnnAssign, cst.WithItem, cst.ExceptHandler, cst.ExceptStarHandler, cst.MatchAs})
 
 
 def _targets(node: cst.CSTNode) -> Sequence[cst.CSTNode]:
@@ -157,15 +174,24 @@ def _targets(node: cst.CSTNode) -> Sequence[cst.CSTNode]:
 
 def target_symbols(target: cst.CSTNode) -> Iterable[str]:
     """Every symbol that an assignment target binds."""
-    if isinstance(target, (cst.Tuple, cst.List)):
+    kind = type(target)
+    if kind is cst.Tuple or kind is cst.List:
+        assert isinstance(target, (cst.Tuple, cst.List))
         for element in target.elements:
             yield from target_symbols(element.value)
-    elif isinstance(target, cst.StarredElement):
+    elif kind is cst.StarredElement:
+        assert isinstance(target, cst.StarredElement)
         yield from target_symbols(target.value)
     else:
         symbol = symbol_of(target)
         if symbol is not None:
             yield symbol
+
+
+_READ_SPECIALLY = frozenset({
+    cst.Name, cst.Attribute, cst.Arg, cst.Lambda, cst.FunctionDef, cst.ClassDef, cst.Assign, cst.AnnAssign, cst.For, cst.CompFor, cst.Import, cst.ImportFrom, cst.Global,
+    cst.Nonlocal, cst.NamedExpr, cst.Subscript,
+})  # fmt: skip
 
 
 def _reads_into(node: cst.CSTNode | None, reads: set[str], names: FunctionNames, *, nested: bool = False) -> None:
@@ -175,7 +201,10 @@ def _reads_into(node: cst.CSTNode | None, reads: set[str], names: FunctionNames,
     stack: list[cst.CSTNode] = [node]
     while stack:
         current = stack.pop()
-        if isinstance(current, cst.Name):
+        kind = type(current)
+        if kind not in _READ_SPECIALLY:
+            stack.extend(children(current))
+        elif isinstance(current, cst.Name):
             reads.add(current.value)
             more = names.free_of.get(current.value)
             if more:
@@ -397,22 +426,24 @@ def assigned_in(block: cst.CSTNode) -> dict[str, cst.CSTNode]:
     stack: list[tuple[cst.CSTNode, cst.CSTNode]] = [(block, block)]
     while stack:
         current, statement = stack.pop()
-        if isinstance(current, (cst.BaseSmallStatement, cst.BaseCompoundStatement)):
+        kind = type(current)
+        if kind in EXPRESSIONS and kind is not cst.NamedExpr:
+            continue
+        if kind in STATEMENTS:
             statement = current
-        if isinstance(current, (cst.FunctionDef, cst.ClassDef)):
+        if kind in _DEFS:
+            assert isinstance(current, (cst.FunctionDef, cst.ClassDef))
             found[current.name.value] = current
             continue
-        if isinstance(current, (cst.Lambda, cst.GeneratorExp, cst.ListComp, cst.SetComp, cst.DictComp)):
-            continue
-        if isinstance(current, (cst.Import, cst.ImportFrom)):
+        if kind in _IMPORTS:
+            assert isinstance(current, (cst.Import, cst.ImportFrom))
             for name in imported_names(current):
                 found[name] = current
             continue
-        for target in _targets(current):
-            for symbol in target_symbols(target):
-                found[symbol] = statement
-        if isinstance(current, cst.BaseExpression) and not isinstance(current, cst.NamedExpr):
-            continue
+        if kind in _BINDERS:
+            for target in _targets(current):
+                for symbol in target_symbols(target):
+                    found[symbol] = statement
         below = children(current)
         below.reverse()
         stack.extend((child, statement) for child in below)

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import replace
+from typing import Any
 
 import libcst as cst
 
@@ -47,6 +48,13 @@ class Interpreter(Calls):
         self._names: dict[tuple[int, bool], FunctionNames] = {}
         self._active: list[int] = []
         self.steps = 0
+        self._statements: dict[type, Callable[[Any], object]] = {
+            cst.SimpleStatementLine: lambda node: self.block(node.body), cst.Expr: lambda node: self.eval(node.value), cst.Assign: self._assign,
+            cst.AugAssign: self._augmented, cst.AnnAssign: self._annotated, cst.Return: self._return, cst.If: self._if, cst.For: self._loop, cst.While: self._loop,
+            cst.With: self._with, cst.Try: self._try, cst.TryStar: self._try, cst.FunctionDef: self._def, cst.ClassDef: self._class, cst.Import: self._import,
+            cst.ImportFrom: self._import, cst.Break: self._jump, cst.Continue: self._jump, cst.Raise: self._raise, cst.Assert: self._assert,
+            cst.Del: lambda node: self._delete(node.target), cst.Match: self._match,
+        }  # fmt: skip
 
     # -- functions -------------------------------------------------------------------------------------------------------------------------------------------
 
@@ -221,58 +229,35 @@ class Interpreter(Calls):
             self.statement(statement)
 
     def statement(self, node: cst.CSTNode) -> None:
+        """Run one statement; what is not listed (pass, global, type aliases ...) has no effect here."""
         self.steps += 1
-        match node:
-            case cst.SimpleStatementLine():
-                self.block(node.body)
-            case cst.Expr():
-                self.eval(node.value)
-            case cst.Assign():
-                value = self.eval(node.value)
-                for target in node.targets:
-                    self.bind(target.target, value, node)
-            case cst.AugAssign():
-                self._augmented(node)
-            case cst.AnnAssign():
-                if node.value is not None:
-                    self.bind(node.target, self.eval(node.value), node)
-            case cst.Return():
-                self._return(node)
-            case cst.If():
-                self._if(node)
-            case cst.For() | cst.While():
-                self._loop(node)
-            case cst.With():
-                self._with(node)
-            case cst.Try() | cst.TryStar():
-                self._try(node)
-            case cst.FunctionDef():
-                self._def(node)
-            case cst.ClassDef():
-                self._class(node)
-            case cst.Import() | cst.ImportFrom():
-                self._import(node)
-            case cst.Break() | cst.Continue():
-                self._jump(node)
-            case cst.Raise():
-                for part in (node.exc, node.cause):
-                    if part is not None:
-                        self.eval(part if not isinstance(part, cst.From) else part.item)
-                self.scope.vars = None
-            case cst.Assert():
-                test = self.eval(node.test)
-                self._stage(node, staging_of(test))
-                if node.msg is not None:
-                    self.eval(node.msg)
-                self.narrow(node.test, True)
-                if ops.truth(test) is False:
-                    self.scope.vars = None
-            case cst.Del():
-                self._delete(node.target)
-            case cst.Match():
-                self._match(node)
-            case _:
-                pass
+        run = self._statements.get(type(node))
+        if run is not None:
+            run(node)
+
+    def _assign(self, node: cst.Assign) -> None:
+        value = self.eval(node.value)
+        for target in node.targets:
+            self.bind(target.target, value, node)
+
+    def _annotated(self, node: cst.AnnAssign) -> None:
+        if node.value is not None:
+            self.bind(node.target, self.eval(node.value), node)
+
+    def _raise(self, node: cst.Raise) -> None:
+        for part in (node.exc, node.cause):
+            if part is not None:
+                self.eval(part if not isinstance(part, cst.From) else part.item)
+        self.scope.vars = None
+
+    def _assert(self, node: cst.Assert) -> None:
+        test = self.eval(node.test)
+        self._stage(node, staging_of(test))
+        if node.msg is not None:
+            self.eval(node.msg)
+        self.narrow(node.test, True)
+        if ops.truth(test) is False:
+            self.scope.vars = None
 
     # -- binding ---------------------------------------------------------------------------------------------------------------------------------------------
 
@@ -280,7 +265,9 @@ class Interpreter(Calls):
         """Assign a value to a target."""
         if self.scope.vars is None:
             return
-        if isinstance(target, cst.Name):
+        kind = type(target)
+        if kind is cst.Name:
+            assert isinstance(target, cst.Name)
             self.assign_name(target.value, replace(value, maybe_unbound=False) if value.maybe_unbound else value)
             self._record(target, value)
         elif isinstance(target, (cst.Tuple, cst.List)):

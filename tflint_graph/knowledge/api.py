@@ -3,7 +3,8 @@
 Nothing here imports TensorFlow. The answers come from the text tables beside this file, read once, on the first question.
 
 A *dotted name* is a name as the import statements of a file give it: "tensorflow.math.reduce_sum", "tensorflow.compat.v2.reduce_sum",
-"tensorflow.python.ops.math_ops.reduce_sum". `canonical` maps all spellings of one object to one of them. A canonical name starts with "tensorflow.", "keras.",
+"tensorflow.python.ops.math_ops.reduce_sum". `canonical` maps all spellings of one object to one of them. A canonical name starts with "tensorflow.",
+"keras.",
 "numpy.", "math.", "operator." or "builtins.".
 """
 
@@ -42,7 +43,13 @@ _PREFIXES = (
     ("keras.api.", "keras."),
     ("keras._tf_keras.keras.", "keras."),
 )
-_WHOLE = {"tensorflow.compat.v2": "tensorflow", "tensorflow.keras": "keras", "tf_keras": "keras", "tensorflow.compat.v1.keras": "keras", "tensorflow.python.keras": "keras"}
+_WHOLE = {
+    "tensorflow.compat.v2": "tensorflow",
+    "tensorflow.keras": "keras",
+    "tf_keras": "keras",
+    "tensorflow.compat.v1.keras": "keras",
+    "tensorflow.python.keras": "keras",
+}
 # The table of methods that belongs to instances of a class, where that is not the class's own name.
 _METHOD_KIND = {
     "tensorflow.Tensor": "tensor",
@@ -66,26 +73,32 @@ class Api:
 
     name     canonical dotted name ("tensorflow.reduce_sum"), or "KIND.METHOD" for methods ("tensor.numpy")
     kind     "function", "class", "module" or "constant" (attributes of values too)
-    returns  what a call gives (for a constant: what it is): "tensor" (certainly a symbolic tensor when called in a graph with tensor, ndarray or Python number
+    returns  what a call gives (for a constant: what it is): "tensor" (certainly a symbolic tensor when called in a graph with tensor, ndarray or Python
+             number
              arguments), "variable", "dataset", "iterator", "tensorarray", "python", "none", "list", "tuple", "dict", "instance", "function" (a callable),
              "same" (whatever the parameter with the position in `like` is; a Python number in that place comes back as a tensor if `ops`), "unknown"
     pytype   for "python": int, float, bool, str, bytes, TensorShape, DType, ndarray, npscalar, module, object ... or alternatives "ndarray|npscalar"
     ref      for "instance": the canonical class name
     parts    outputs of a list, tuple or namedtuple of fixed structure, else None
     element  for list and dict of unknown length: what each element is, when known
-    dtype    "float32" ..., "like:N" (dtype of parameter N, its own as a tensor if it is a Python number), "like:self" (methods), "param:NAME:DEFAULT" (the value of parameter NAME, and when it is not given DEFAULT,
+    dtype    "float32" ..., "like:N" (dtype of parameter N, its own as a tensor if it is a Python number), "like:self" (methods), "param:NAME:DEFAULT" (the
+             value of parameter NAME, and when it is not given DEFAULT,
              itself a dtype, "like:N" or empty), None unknown
-    agree    positions of parameters that must have one dtype, which is the result's too: a Python number among them takes the dtype of the others. `dtype` is None then
+    agree    positions of parameters that must have one dtype, which is the result's too: a Python number among them takes the dtype of the others. `dtype`
+             is None then
     shape    "scalar", "vector" (rank 1), "like:N", "like:self", "value:N" (the shape is the value of parameter N), "broadcast" (of all tensor arguments),
              "reduce" (scalar without axis; keepdims keeps the rank), None unknown
-    ragged   "ragged" or "sparse" when the result certainly is one, "maybe" when that depends on the arguments. A ragged or sparse *argument* may make any "tensor" ragged or sparse
+    ragged   "ragged" or "sparse" when the result certainly is one, "maybe" when that depends on the arguments. A ragged or sparse *argument* may make any
+             "tensor" ragged or sparse
     params   parameter names in order, `self` left out; "*args" and "**kwargs" are spelled so, keyword-only names follow a "*" or a "*args"
     ops      a call in a graph creates TensorFlow operations
     eager_only  an attribute or method that only eager values have: on a symbolic tensor, a dataset or variable in a graph it raises
-    unless   `returns` and all that follows from it holds only if none of these optional parameters is given (tf.linalg.svd(compute_uv=False) is no tuple): see `given`
+    unless   `returns` and all that follows from it holds only if none of these optional parameters is given (tf.linalg.svd(compute_uv=False) is no tuple):
+             see `given`
     like     for "same": the position of that parameter, -1 for self
     bases    for classes: canonical names of the known base classes, nearest first
-    source   where the row comes from: "checked" (by hand, against the library) or "measured" (by tracing calls; classes and constants by looking at the object)
+    source   where the row comes from: "checked" (by hand, against the library) or "measured" (by tracing calls; classes and constants by looking at the
+             object)
     """
 
     name: str
@@ -116,9 +129,9 @@ class Api:
                 return index
         return None
 
-
     def given(self, positional: int, keywords: Collection[str]) -> Api:
-        """What holds for a call with so many positional arguments and these keywords: the row itself, or an "unknown" one where `unless` forbids to rely on it."""
+        """What holds for a call with so many positional arguments and these keywords: the row itself, or an "unknown" one where `unless` forbids to rely on
+        it."""
         if any(name in keywords or ((at := self.position(name)) is not None and at < positional) for name in self.unless):
             return Api(self.name, self.kind, params=self.params, ops=self.ops)
         return self
@@ -209,7 +222,8 @@ def _lookup(name: str) -> Api | None:
 def method(kind: str, name: str) -> Api | None:
     """A method or attribute of a kind of value.
 
-    `kind` is "tensor", "ragged", "sparse", "variable", "dataset", "iterator", "tensorarray", "TensorShape", "DType", "ndarray", "npscalar", "function" (what tf.function
+    `kind` is "tensor", "ragged", "sparse", "variable", "dataset", "iterator", "tensorarray", "TensorShape", "DType", "ndarray", "npscalar", "function" (what
+    tf.function
     gives), a builtin type's name, or a canonical class name, whose bases are searched too. Calling an instance is "__call__". None when unknown.
     """
     rows = _tables().rows
@@ -246,7 +260,7 @@ def _lookup_class(name: str) -> Api | None:
 @functools.cache
 def _read(name: str, rest: str, source: str) -> Api:
     """A row: KIND, VALUE, PARAMS (comma-separated), FLAGS (space-separated words: ops, -ops, eager, bases=A,B, unless=P,Q), tab-separated."""
-    fields = rest.split("\t") + ["", "", "", ""]
+    fields = [*rest.split("\t"), "", "", "", ""]
     kind, value, params, flags = fields[:4]
     ops: bool | None = None
     eager_only = False

@@ -17,7 +17,8 @@ NOT_ALLOWED: Final = "tensorflow.errors.OperatorNotAllowedInGraphError"
 
 @dataclass(frozen=True, slots=True)
 class Outcome:
-    """What happens: one of the fields is set. `raises` is an exception class as errors.py names it, `hangs` says that tracing does not end, `gives` is the result."""
+    """What happens: one of the fields is set. `raises` is an exception class as errors.py names it, `hangs` says that tracing does not end, `gives` is the
+    result."""
 
     raises: str | None = None
     hangs: bool = False
@@ -40,7 +41,8 @@ len | ragged | python:int | !TypeError
 range | scalar | tensor[;vector] | !TypeError
 range | tensor variable | !ValueError | !TypeError
 range | dataset iterator tensors | !TypeError
-int | tensor scalar variable | tensor[int32;like:0] | !TypeError
+int | tensor scalar | tensor[int32;like:0] | !TypeError
+int | variable | tensor[int32;like:0] | !AttributeError
 float | tensor scalar | tensor[float32;like:0] | !TypeError
 float | variable | unknown | !AttributeError
 int float | dataset iterator tensors | !TypeError
@@ -93,8 +95,10 @@ functools.reduce | dataset | hang | !ValueError
 functools.reduce | tensors | unknown
 itertools.islice | tensor scalar variable | !
 itertools.islice | dataset iterator | python:object
-itertools.chain itertools.cycle itertools.zip_longest itertools.product itertools.permutations itertools.combinations | tensor scalar variable | !
-itertools.accumulate itertools.groupby itertools.takewhile itertools.dropwhile itertools.starmap itertools.filterfalse itertools.compress | tensor scalar variable | !
+itertools.chain itertools.cycle itertools.zip_longest | tensor scalar variable | !
+itertools.product itertools.permutations itertools.combinations | tensor scalar variable | !
+itertools.accumulate itertools.groupby itertools.takewhile itertools.dropwhile | tensor scalar variable | !
+itertools.starmap itertools.filterfalse itertools.compress | tensor scalar variable | !
 """
 
 

@@ -43,7 +43,8 @@ PARENT: Final[dict[str, str]] = {
     "GeneratorExit": "BaseException",
 } | {
     f"tensorflow.errors.{name}Error": "tensorflow.errors.OpError"
-    for name in ["Aborted", "AlreadyExists", "Cancelled", "DataLoss", "DeadlineExceeded", "FailedPrecondition", "Internal", "InvalidArgument", "NotFound", "OutOfRange", "PermissionDenied", "ResourceExhausted", "Unauthenticated", "Unavailable", "Unimplemented", "Unknown"]
+    for name in ["Aborted", "AlreadyExists", "Cancelled", "DataLoss", "DeadlineExceeded", "FailedPrecondition", "Internal", "InvalidArgument", "NotFound",
+    "OutOfRange", "PermissionDenied", "ResourceExhausted", "Unauthenticated", "Unavailable", "Unimplemented", "Unknown"]
 }  # fmt: skip
 
 # The name that a handler may spell -> the class above.

@@ -2,7 +2,8 @@
 
     python -m tflint_graph.knowledge.generate [--only tensorflow.math.] [--workers 1]
 
-The linter never runs this. Every measured row is the outcome of real calls in a graph (see generate_calls.py and generate_rules.py); rows that the calls did not
+The linter never runs this. Every measured row is the outcome of real calls in a graph (see generate_calls.py and generate_rules.py); rows that the calls did
+not
 settle are written without a value. Hand-checked rows (checked.txt, methods.txt) are never touched and win.
 """
 
@@ -21,27 +22,40 @@ HERE = Path(__file__).parent
 BATCH = 150  # functions per worker: measuring leaves much behind in memory
 STALL = 40.0  # seconds without an answer after which a worker is killed and the function at hand given up
 
-# Functions that must not be called at random: they touch files, devices, sessions or global settings, take callbacks, or belong to test and distribution machinery.
+# Functions that must not be called at random: they touch files, devices, sessions or global settings, take callbacks, or belong to test and distribution
+# machinery.
 NOT_CALLED = (
-    "tensorflow.io.gfile.", "tensorflow.saved_model.", "tensorflow.train.", "tensorflow.config.", "tensorflow.distribute.", "tensorflow.experimental.", "tensorflow.profiler.", "tensorflow.summary.",
-    "tensorflow.sysconfig.", "tensorflow.test.", "tensorflow.tpu.", "tensorflow.mlir.", "tensorflow.lite.", "tensorflow.autodiff.", "tensorflow.autograph.", "tensorflow.data.", "tensorflow.nest.",
-    "tensorflow.debugging.disable", "tensorflow.debugging.enable", "tensorflow.debugging.experimental", "tensorflow.debugging.set_log", "tensorflow.feature_column.", "tensorflow.queue.",
-    "tensorflow.types.", "tensorflow.random.set_", "tensorflow.__", "tensorflow.compat.v1.app.", "tensorflow.compat.v1.logging.", "tensorflow.compat.v1.gfile.", "tensorflow.compat.v1.train.",
-    "tensorflow.compat.v1.test.", "tensorflow.compat.v1.lite.", "tensorflow.compat.v1.disable_", "tensorflow.compat.v1.enable_", "tensorflow.compat.v1.saved_model.", "tensorflow.compat.v1.tpu.",
-    "tensorflow.compat.v1.config.", "tensorflow.compat.v1.distribute.", "tensorflow.compat.v1.summary.", "tensorflow.compat.v1.profiler.", "tensorflow.compat.v1.flags.", "tensorflow.compat.v1.layers.",
-    "tensorflow.compat.v1.user_ops", "tensorflow.compat.v1.resource_loader", "tensorflow.compat.v1.python_io", "tensorflow.compat.v1.initialize", "tensorflow.compat.v1.data.", "tensorflow.compat.v1.set_",
-    "tensorflow.compat.v1.graph_util.", "tensorflow.compat.v1.experimental.", "tensorflow.compat.v1.feature_column.", "tensorflow.compat.v1.get_default_session", "tensorflow.compat.v1.nest.",
-    "tensorflow.compat.v1.get_variable", "tensorflow.compat.v1.metrics.", "tensorflow.compat.v1.debugging.", "tensorflow.compat.v1.manip.", "tensorflow.load_", "tensorflow.compat.v1.load_", "tensorflow.compat.v1.xla.", "tensorflow.xla.",
+    "tensorflow.io.gfile.", "tensorflow.saved_model.", "tensorflow.train.", "tensorflow.config.", "tensorflow.distribute.", "tensorflow.experimental.",
+    "tensorflow.profiler.", "tensorflow.summary.",
+    "tensorflow.sysconfig.", "tensorflow.test.", "tensorflow.tpu.", "tensorflow.mlir.", "tensorflow.lite.", "tensorflow.autodiff.", "tensorflow.autograph.",
+    "tensorflow.data.", "tensorflow.nest.",
+    "tensorflow.debugging.disable", "tensorflow.debugging.enable", "tensorflow.debugging.experimental", "tensorflow.debugging.set_log",
+    "tensorflow.feature_column.", "tensorflow.queue.",
+    "tensorflow.types.", "tensorflow.random.set_", "tensorflow.__", "tensorflow.compat.v1.app.", "tensorflow.compat.v1.logging.",
+    "tensorflow.compat.v1.gfile.", "tensorflow.compat.v1.train.",
+    "tensorflow.compat.v1.test.", "tensorflow.compat.v1.lite.", "tensorflow.compat.v1.disable_", "tensorflow.compat.v1.enable_",
+    "tensorflow.compat.v1.saved_model.", "tensorflow.compat.v1.tpu.",
+    "tensorflow.compat.v1.config.", "tensorflow.compat.v1.distribute.", "tensorflow.compat.v1.summary.", "tensorflow.compat.v1.profiler.",
+    "tensorflow.compat.v1.flags.", "tensorflow.compat.v1.layers.",
+    "tensorflow.compat.v1.user_ops", "tensorflow.compat.v1.resource_loader", "tensorflow.compat.v1.python_io", "tensorflow.compat.v1.initialize",
+    "tensorflow.compat.v1.data.", "tensorflow.compat.v1.set_",
+    "tensorflow.compat.v1.graph_util.", "tensorflow.compat.v1.experimental.", "tensorflow.compat.v1.feature_column.",
+    "tensorflow.compat.v1.get_default_session", "tensorflow.compat.v1.nest.",
+    "tensorflow.compat.v1.get_variable", "tensorflow.compat.v1.metrics.", "tensorflow.compat.v1.debugging.", "tensorflow.compat.v1.manip.",
+    "tensorflow.load_", "tensorflow.compat.v1.load_", "tensorflow.compat.v1.xla.", "tensorflow.xla.",
 )  # fmt: skip
 CALLED_KERAS = ("keras.ops.", "keras.activations.", "keras.losses.", "keras.metrics.", "keras.random.", "keras.backend.")
 NOT_CALLED_KERAS = frozenset(
     f"keras.backend.{name}"
-    for name in "clear_session reset_uids set_learning_phase set_session get_session manual_variable_initialization learning_phase_scope set_value batch_set_value get_uid rnn "
-    "function set_floatx set_epsilon set_image_data_format in_train_phase in_test_phase map_fn foldl foldr switch learning_phase eval get_value batch_get_value ctc_decode placeholder".split()
+    for name in "clear_session reset_uids set_learning_phase set_session get_session manual_variable_initialization learning_phase_scope set_value batch_set_value "
+    "get_uid rnn function set_floatx set_epsilon set_image_data_format in_train_phase in_test_phase map_fn foldl foldr switch "
+    "learning_phase eval get_value batch_get_value ctc_decode placeholder".split()
 )
 CALLBACKS = frozenset(
-    "cond case switch_case while_loop map_fn scan foldl foldr vectorized_map map_structure py_function numpy_function py_func custom_gradient recompute_grad function "
-    "map_flat_values grad_pass_through gradients hessians no_gradient batch_function nondifferentiable_batch_function map fori_loop associative_scan switch vmap "
+    "cond case switch_case while_loop map_fn scan foldl foldr vectorized_map map_structure py_function numpy_function py_func custom_gradient "
+    "recompute_grad function "
+    "map_flat_values grad_pass_through gradients hessians no_gradient batch_function nondifferentiable_batch_function map "
+    "fori_loop associative_scan switch vmap "
     "make_template wrap_function Assert print get deserialize serialize name_scope variable_scope device control_dependencies".split()
 )
 
@@ -57,8 +71,8 @@ def is_called(name: str) -> bool:
 
 def describe(value: Any, classes: dict[int, str]) -> Any:
     """A result as plain data (see generate_rules.py)."""
-    import numpy as np
-    import tensorflow as tf
+    import numpy as np  # type: ignore[import-not-found,import-untyped,unused-ignore]
+    import tensorflow as tf  # type: ignore[import-not-found,import-untyped,unused-ignore]
 
     if value is None:
         return ("none",)
@@ -115,12 +129,22 @@ def worker(names_wanted: list[str]) -> None:
                 measured = measure(names.objects[name], lambda result: describe(result, names.by_id))
         value, unless = settle(measured)
         kinds = sorted({str(sample.result[0]) for sample in measured.samples})
-        row = {"name": name, "value": value, "unless": unless, "params": measured.params, "calls": len(measured.samples), "error": measured.error, "kinds": kinds, "symbolic": outcome}
+        row = {
+            "name": name,
+            "value": value,
+            "unless": unless,
+            "params": measured.params,
+            "calls": len(measured.samples),
+            "error": measured.error,
+            "kinds": kinds,
+            "symbolic": outcome,
+        }
         print(json.dumps(row), file=answers, flush=True)
 
 
 def measure_all(wanted: list[str], rows: dict[str, dict[str, Any]], results: str = "") -> None:
-    """Run workers until every name has a row in `rows`; a name at which a worker dies or stalls is given up. Each worker's rows are kept in the file `results`."""
+    """Run workers until every name has a row in `rows`; a name at which a worker dies or stalls is given up. Each worker's rows are kept in the file
+    `results`."""
     for name in wanted:
         rows.pop(name, None)
     queue = list(wanted)

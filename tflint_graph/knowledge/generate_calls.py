@@ -1,7 +1,9 @@
 """Measure what a function returns: call it in a graph with many arguments and look at the results. Only `generate.py` uses this module.
 
-A function is first called with every combination of plausible values for its required parameters until some calls succeed; then the successful calls are varied:
-other dtypes, other ranks, Python numbers and arrays in place of tensors. A rule ("dtype of parameter 0") is accepted only if it holds in every successful call
+A function is first called with every combination of plausible values for its required parameters until some calls succeed; then the successful calls are
+varied:
+other dtypes, other ranks, Python numbers and arrays in place of tensors. A rule ("dtype of parameter 0") is accepted only if it holds in every successful
+call
 and if the calls could have refuted it.
 """
 
@@ -15,9 +17,9 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from typing import Any
 
-import numpy as np
-import tensorflow as tf
-from tensorflow.python.framework import func_graph
+import numpy as np  # type: ignore[import-not-found,import-untyped,unused-ignore]
+import tensorflow as tf  # type: ignore[import-not-found,import-untyped,unused-ignore]
+from tensorflow.python.framework import func_graph  # type: ignore[import-not-found,import-untyped,unused-ignore]
 
 TIME_PER_FUNCTION = 3.0  # seconds
 MOST_TRIES = 250
@@ -77,30 +79,60 @@ class Measured:
 M23, V3, S0 = Sym(FLOAT, (2, 3)), Sym(FLOAT, (3,)), Sym(FLOAT, ())
 IMAGES, SQUARE = Sym(FLOAT, (2, 8, 8, 3)), Sym(FLOAT, (2, 3, 3))
 ANY_TENSOR: tuple[Any, ...] = (
-    M23, Sym(INT, (2, 3)), SQUARE, IMAGES, V3, Sym(INT, (3,)), Sym(STRING, (3,)), Sym(STRING, ()), Sym("complex64", (2, 3)), Sym(BOOL, (2, 3)), S0, Sym(INT, ()),
+    M23, Sym(INT, (2, 3)), SQUARE, IMAGES, V3, Sym(INT, (3,)), Sym(STRING, (3,)), Sym(STRING, ()), Sym("complex64", (2, 3)), Sym(BOOL, (2, 3)), S0, Sym(INT,
+    ()),
     Sym(LONG, (2, 3)), Sym("uint8", (2, 8, 8, 3)), Sym(FLOAT, (2, 8, 3)), Sym(FLOAT, (2, 4, 8, 8, 3)),
 )  # fmt: skip
-OTHER: tuple[Any, ...] = (Syms((M23, M23)), 1, 0, [2, 3], "SAME")
+OTHER: tuple[Any, ...] = (Syms((M23, M23, M23)), 1, 0, [2, 3], "SAME")
 
 # Plausible values by parameter name, best first.
 BY_NAME: dict[str, tuple[Any, ...]] = {
-    "axis": (0, -1, 1), "axes": ([0], [0, 1], 1), "dim": (0,), "dims": ([2, 3],), "axis1": (0,), "axis2": (1,), "perm": ([1, 0],), "source": (0, M23), "destination": (1,),
-    "shape": ([2, 3], [4], Sym(INT, (2,))), "newshape": ([3, 2],), "output_shape": ([2, 16, 16, 3], [2, 3]), "size": ([4, 4], [2, 2, 3], 2, [1, 1]), "sizes": (2,),
-    "multiples": ([2, 2],), "repeats": (2,), "paddings": ([[1, 1], [0, 0]],), "pad_width": ([[1, 1], [0, 0]],), "begin": ([0, 0],), "end": ([1, 1],), "strides": (1, [1, 1], [1, 1, 1, 1]),
-    "ksize": (2,), "pool_size": (2,), "kernel_size": (2,), "padding": ("SAME", "valid", [[0, 0], [0, 0]]), "pooling_type": ("MAX",), "window_shape": ([2, 2],), "block_size": (2,), "block_shape": ([2, 2],), "crops": ([[0, 0], [0, 0]],),
-    "dtype": ("float32", tf.float32), "out_type": (tf.float32, tf.int32), "output_type": (tf.int32,), "Tout": (tf.float32,), "type": (tf.uint8,), "target_dtype": ("float32",),
-    "condition": (Sym(BOOL, (2, 3)),), "cond": (Sym(BOOL, (2, 3)),), "mask": (Sym(BOOL, (2, 3)), Sym(BOOL, (2,))), "pred": (Sym(BOOL, ()),), "where": (Sym(BOOL, (2, 3)),),
-    "indices": (Sym(INT, (2,)), Sym(INT, (2, 1)), Sym(LONG, (2, 2)), Sym(INT, (2, 3))), "ids": (Sym(INT, (2,)),), "segment_ids": (Sym(INT, (2,)),), "num_segments": (2,), "updates": (Sym(FLOAT, (2, 3)), V3, Sym(FLOAT, (2,))),
-    "depth": (3,), "k": (1,), "n": (1, 2, 3), "num": (3,), "num_classes": (3,), "num_or_size_splits": ([1, 1], 1), "num_buckets": (5,), "length": (3,), "maxlen": (3,), "N": (3,), "M": (3,),
-    "seed": ([1, 2], 1), "minval": (0.0,), "maxval": (1.0,), "lam": (1.0,), "alpha": (1.0,), "beta": (1.0,), "counts": (Sym(FLOAT, ()), 5), "probs": (0.5,), "num_samples": (2,), "rate": (0.5,), "low": (0.0,), "high": (1.0,), "mean": (0.0, V3), "variance": (1.0, V3), "offset": (0.0, V3, None), "scale": (1.0, V3, None), "variance_epsilon": (0.001,), "keep_prob": (0.5,),
-    "filters": (Sym(FLOAT, (3, 3, 3, 4)), Sym(FLOAT, (3, 3, 4)), Sym(FLOAT, (3, 3, 3, 3, 4))), "filter": (Sym(FLOAT, (3, 3, 3, 4)), Sym(FLOAT, (3, 3, 4)), Sym(FLOAT, (3, 3, 3, 3, 4))), "kernel": (Sym(FLOAT, (3, 3, 3, 4)),), "bias": (V3,), "biases": (V3,), "depthwise_filter": (Sym(FLOAT, (3, 3, 3, 1)),), "pointwise_filter": (Sym(FLOAT, (1, 1, 3, 4)),), "depthwise_kernel": (Sym(FLOAT, (3, 3, 3, 1)),), "pointwise_kernel": (Sym(FLOAT, (1, 1, 3, 4)),), "filter_sizes": ([3, 3, 3, 4],), "input_sizes": ([2, 8, 8, 3],),
-    "equation": ("ij,ij->ij",), "subscripts": ("ij,ij->ij",), "inputs": (M23, Syms((M23, M23)), SQUARE, IMAGES, Sym(STRING, (3,)), Syms((Sym(STRING, (3,)), Sym(STRING, (3,))))), "values": (Syms((M23, M23)), M23, V3, Sym(INT, (3,)), Sym(STRING, (3,))), "arrays": (Syms((M23, M23)), M23), "tensors": (Syms((M23, M23)),), "tup": (Syms((M23, M23)),), "seq": (Syms((M23, M23)),), "choices": (Syms((M23, M23)),), "data": (M23, Syms((M23, M23)), Sym(INT, (2, 3)), SQUARE),
-    "xs": (Syms((M23, M23)), M23), "params": (M23, Syms((M23, M23))), "t_list": (Syms((M23, M23)),), "elems": (M23,),
-    "contents": (Sym(STRING, ()),), "filename": (Sym(STRING, ()),), "pattern": ("a.*",), "rewrite": ("b",), "input_bytes": (Sym(STRING, (3,)),), "serialized": (Sym(STRING, ()), Sym(STRING, (3,))), "message": ("x",), "separator": (",",), "sep": (",",), "string_tensor": (Sym(STRING, (3,)),), "template": ("{}",),
-    "image": (Sym(FLOAT, (8, 8, 3)), Sym("uint8", (8, 8, 3)), IMAGES), "images": (IMAGES, Sym("uint8", (2, 8, 8, 3))), "boxes": (Sym(FLOAT, (2, 4)), Sym(FLOAT, (2, 2, 4))), "scores": (Sym(FLOAT, (2,)),), "box_indices": (Sym(INT, (2,)),), "crop_size": ([4, 4],), "max_output_size": (2,), "central_fraction": (0.5,), "delta": (0.1,), "max_delta": (0.1,), "lower": (0.1, 0), "upper": (0.5, 1), "contrast_factor": (2.0,), "saturation_factor": (2.0,), "offset_height": (0,), "offset_width": (0,), "target_height": (4,), "target_width": (4,), "max_val": (1.0,), "bboxes": (Sym(FLOAT, (2, 2, 4)),), "quality": (90,), "min_jpeg_quality": (50,), "max_jpeg_quality": (90,), "jpeg_quality": (90,), "gamma": (1.0,), "image1": (IMAGES,), "image2": (IMAGES,), "img1": (IMAGES,), "img2": (IMAGES,), "transforms": (Sym(FLOAT, (8,)),),
-    "clip_value_min": (0.0,), "clip_value_max": (1.0,), "clip_norm": (1.0,), "x_min": (0.0,), "x_max": (1.0,), "a_min": (0.0,), "a_max": (1.0,), "min": (0.0,), "max": (1.0,), "value_range": ([0.0, 1.0],), "num_lower": (1,), "num_upper": (1,), "diagonal": (V3, M23), "diag": (V3,), "matrix": (SQUARE, M23), "chol": (SQUARE,), "rhs": (Sym(FLOAT, (2, 3, 1)),), "num_rows": (3,), "num_columns": (3,),
-    "start": (0, 0.0), "stop": (5, 1.0), "limit": (5,), "lengths": (Sym(INT, (3,)),), "seq_lengths": (Sym(INT, (2,)),), "seq_length": (Sym(INT, (2,)),), "seq_axis": (1,), "shift": (1,), "frame_length": (2,), "frame_step": (1,), "window_length": (8,), "fft_length": ([3], [2, 3]), "sequence_length": (Sym(INT, (2,)), 2), "sequence_stride": (1,), "name": ("x",), "fill_value": (0.0,), "fill": (0.0,),
-    "predictions": (M23, Sym(FLOAT, (2, 3))), "targets": (Sym(INT, (2,)), M23), "labels": (M23, Sym(INT, (2,))), "logits": (M23,), "y_true": (M23, Sym(INT, (2,))), "y_pred": (M23,), "sorted_sequence": (M23, V3), "boundaries": ([0.0, 1.0],), "bins": ([0.0, 1.0], 3), "ord": (2,), "norm": (1.0,), "num_heads": (2,), "sections": (1,), "indices_or_sections": (1,), "obj": (0,), "new_dtype": ("float32",), "low_bound": (0,),
+    "axis": (0, -1, 1), "axes": ([0], [0, 1], 1), "dim": (0,), "dims": ([2, 3],), "axis1": (0,), "axis2": (1,), "perm": ([1, 0],), "source": (0, M23),
+    "destination": (1,),
+    "shape": ([2, 3], [4], Sym(INT, (2,))), "newshape": ([3, 2],), "output_shape": ([2, 16, 16, 3], [2, 3]), "size": ([4, 4], [2, 2, 3], 2, [1, 1]),
+    "sizes": (2,),
+    "multiples": ([2, 2],), "repeats": (2,), "paddings": ([[1, 1], [0, 0]],), "pad_width": ([[1, 1], [0, 0]],), "begin": ([0, 0],), "end": ([1, 1],),
+    "strides": (1, [1, 1], [1, 1, 1, 1]),
+    "ksize": (2,), "pool_size": (2,), "kernel_size": (2,), "padding": ("SAME", "valid", [[0, 0], [0, 0]]), "pooling_type": ("MAX",), "window_shape": ([2,
+    2],), "block_size": (2,), "block_shape": ([2, 2],), "crops": ([[0, 0], [0, 0]],),
+    "dtype": ("float32", tf.float32), "out_type": (tf.float32, tf.int32), "output_type": (tf.int32,), "Tout": (tf.float32,), "type": (tf.uint8,),
+    "target_dtype": ("float32",),
+    "condition": (Sym(BOOL, (2, 3)),), "cond": (Sym(BOOL, (2, 3)),), "mask": (Sym(BOOL, (2, 3)), Sym(BOOL, (2,))), "pred": (Sym(BOOL, ()),),
+    "where": (Sym(BOOL, (2, 3)),),
+    "indices": (Sym(INT, (2,)), Sym(INT, (2, 1)), Sym(LONG, (2, 2)), Sym(INT, (2, 3))), "ids": (Sym(INT, (2,)),), "segment_ids": (Sym(INT, (2,)),),
+    "num_segments": (2,), "updates": (Sym(FLOAT, (2, 3)), V3, Sym(FLOAT, (2,))),
+    "depth": (3,), "k": (1,), "n": (1, 2, 3), "num": (3,), "num_classes": (3,), "num_or_size_splits": ([1, 1], 1), "num_buckets": (5,), "length": (3,),
+    "maxlen": (3,), "N": (3,), "M": (3,),
+    "seed": ([1, 2], 1), "minval": (0.0,), "maxval": (1.0,), "lam": (1.0,), "alpha": (1.0,), "beta": (1.0,), "counts": (Sym(FLOAT, ()), 5), "probs": (0.5,),
+    "num_samples": (2,), "rate": (0.5,), "low": (0.0,), "high": (1.0,), "mean": (0.0, V3), "variance": (1.0, V3), "offset": (0.0, V3, None), "scale": (1.0,
+    V3, None), "variance_epsilon": (0.001,), "keep_prob": (0.5,),
+    "filters": (Sym(FLOAT, (3, 3, 3, 4)), Sym(FLOAT, (3, 3, 4)), Sym(FLOAT, (3, 3, 3, 3, 4))), "filter": (Sym(FLOAT, (3, 3, 3, 4)), Sym(FLOAT, (3, 3, 4)),
+    Sym(FLOAT, (3, 3, 3, 3, 4))), "kernel": (Sym(FLOAT, (3, 3, 3, 4)),), "bias": (V3,), "biases": (V3,), "depthwise_filter": (Sym(FLOAT, (3, 3, 3, 1)),),
+    "pointwise_filter": (Sym(FLOAT, (1, 1, 3, 4)),), "depthwise_kernel": (Sym(FLOAT, (3, 3, 3, 1)),), "pointwise_kernel": (Sym(FLOAT, (1, 1, 3, 4)),),
+    "filter_sizes": ([3, 3, 3, 4],), "input_sizes": ([2, 8, 8, 3],),
+    "equation": ("ij,ij->ij",), "subscripts": ("ij,ij->ij",), "inputs": (M23, Syms((M23, M23, M23)), SQUARE, IMAGES, Sym(STRING, (3,)), Syms((Sym(STRING,
+    (3,)), Sym(STRING, (3,))))), "values": (Syms((M23, M23, M23)), M23, V3, Sym(INT, (3,)), Sym(STRING, (3,))), "arrays": (Syms((M23, M23, M23)), M23),
+    "tensors": (Syms((M23, M23, M23)),), "tup": (Syms((M23, M23, M23)),), "seq": (Syms((M23, M23, M23)),), "choices": (Syms((M23, M23, M23)),), "data": (M23,
+    Syms((M23, M23, M23)), Sym(INT, (2, 3)), SQUARE),
+    "xs": (Syms((M23, M23, M23)), M23), "params": (M23, Syms((M23, M23, M23))), "t_list": (Syms((M23, M23, M23)),), "elems": (M23,),
+    "contents": (Sym(STRING, ()),), "filename": (Sym(STRING, ()),), "pattern": ("a.*",), "rewrite": ("b",), "input_bytes": (Sym(STRING, (3,)),),
+    "serialized": (Sym(STRING, ()), Sym(STRING, (3,))), "message": ("x",), "separator": (",",), "sep": (",",), "string_tensor": (Sym(STRING, (3,)),),
+    "template": ("{}",),
+    "image": (Sym(FLOAT, (8, 8, 3)), Sym("uint8", (8, 8, 3)), IMAGES), "images": (IMAGES, Sym("uint8", (2, 8, 8, 3))), "boxes": (Sym(FLOAT, (2, 4)),
+    Sym(FLOAT, (2, 2, 4))), "scores": (Sym(FLOAT, (2,)),), "box_indices": (Sym(INT, (2,)),), "crop_size": ([4, 4],), "max_output_size": (2,),
+    "central_fraction": (0.5,), "delta": (0.1,), "max_delta": (0.1,), "lower": (0.1, 0), "upper": (0.5, 1), "contrast_factor": (2.0,),
+    "saturation_factor": (2.0,), "offset_height": (0,), "offset_width": (0,), "target_height": (4,), "target_width": (4,), "max_val": (1.0,),
+    "bboxes": (Sym(FLOAT, (2, 2, 4)),), "quality": (90,), "min_jpeg_quality": (50,), "max_jpeg_quality": (90,), "jpeg_quality": (90,), "gamma": (1.0,),
+    "image1": (IMAGES,), "image2": (IMAGES,), "img1": (IMAGES,), "img2": (IMAGES,), "transforms": (Sym(FLOAT, (8,)),),
+    "clip_value_min": (0.0,), "clip_value_max": (1.0,), "clip_norm": (1.0,), "x_min": (0.0,), "x_max": (1.0,), "a_min": (0.0,), "a_max": (1.0,),
+    "min": (0.0,), "max": (1.0,), "value_range": ([0.0, 1.0],), "num_lower": (1,), "num_upper": (1,), "diagonal": (V3, M23), "diag": (V3,),
+    "matrix": (SQUARE, M23), "chol": (SQUARE,), "rhs": (Sym(FLOAT, (2, 3, 1)),), "num_rows": (3,), "num_columns": (3,),
+    "start": (0, 0.0), "stop": (5, 1.0), "limit": (5,), "lengths": (Sym(INT, (3,)),), "seq_lengths": (Sym(INT, (2,)),), "seq_length": (Sym(INT, (2,)),),
+    "seq_axis": (1,), "shift": (1,), "frame_length": (2,), "frame_step": (1,), "window_length": (8,), "fft_length": ([3], [2, 3]),
+    "sequence_length": (Sym(INT, (2,)), 2), "sequence_stride": (1,), "name": ("x",), "fill_value": (0.0,), "fill": (0.0,),
+    "predictions": (M23, Sym(FLOAT, (2, 3))), "targets": (Sym(INT, (2,)), M23), "labels": (M23, Sym(INT, (2,))), "logits": (M23,), "y_true": (M23, Sym(INT,
+    (2,))), "y_pred": (M23,), "sorted_sequence": (M23, V3), "boundaries": ([0.0, 1.0],), "bins": ([0.0, 1.0], 3), "ord": (2,), "norm": (1.0,),
+    "num_heads": (2,), "sections": (1,), "indices_or_sections": (1,), "obj": (0,), "new_dtype": ("float32",), "low_bound": (0,),
 }  # fmt: skip
 
 
@@ -209,7 +241,9 @@ def _combinations(names: list[str]) -> Iterator[tuple[Any, ...]]:
             yield tuple(value if at == index else choices[0] for at, choices in enumerate(own))
 
 
-def _call(function: Callable[..., Any], args: tuple[Any, ...], keywords: dict[str, Any], reads: Callable[[Any], Any], changed: str, measured: Measured) -> Sample | None:
+def _call(
+    function: Callable[..., Any], args: tuple[Any, ...], keywords: dict[str, Any], reads: Callable[[Any], Any], changed: str, measured: Measured
+) -> Sample | None:
     graph = func_graph.FuncGraph("measured")
     try:
         with graph.as_default():
@@ -243,7 +277,7 @@ def _variations(base: Sample, signature: inspect.Signature) -> Iterator[tuple[tu
             for index in tensors:
                 yield tuple(_with_shape(arg, shape) if at == index else arg for at, arg in enumerate(args)), {}, "shape"
     if len(tensors) == 2:
-        first, second = tensors
+        first = tensors[0]
         for one, two in (((3,), (2, 3)), ((2, 3), (3,)), ((2, 1), (1, 3)), ((), (2, 3))):
             yield tuple(_with_shape(arg, one if at == first else two) if at in tensors else arg for at, arg in enumerate(args)), {}, "shape"
     for index in tensors:
@@ -310,7 +344,8 @@ def _optional_variations(args: tuple[Any, ...], signature: inspect.Signature) ->
         for value in values:
             yield args, {name: value}, f"option:{name}"
     required = [p for p in signature.parameters.values() if p.kind is p.POSITIONAL_OR_KEYWORD]
-    if len(args) == 1 and len(required) > 2 and required[1].default is None and required[2].default is None:  # tf.where(condition, x, y), tf.range(start, limit)
+    if len(args) == 1 and len(required) > 2 and required[1].default is None and required[2].default is None:
+        # tf.where(condition, x, y), tf.range(start, limit): two optional parameters that go together
         for one, two in ((M23, M23), (Sym("int64", (2, 3)), Sym("int64", (2, 3))), (5, 1), (5.0, 1.0)):
             yield args, {required[1].name: one, required[2].name: two}, f"option:{required[1].name}"
 

@@ -1,6 +1,7 @@
 """The public names of TensorFlow, Keras, NumPy and friends, and every other spelling of them. Only `generate.py` uses this module; the linter never does.
 
-TensorFlow exports most objects under several names, and its own code and many libraries import them from `tensorflow.python`. Two names that give the same object
+TensorFlow exports most objects under several names, and its own code and many libraries import them from `tensorflow.python`. Two names that give the same
+object
 are spellings of one API; the canonical one is the public name with the fewest parts, then the shortest.
 """
 
@@ -13,7 +14,15 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from typing import Any
 
-SKIPPED_MODULES = ("tensorflow.raw_ops", "tensorflow.compat.v2", "tensorflow.keras", "tensorflow.initializers", "tensorflow.losses", "tensorflow.metrics", "tensorflow.optimizers")
+SKIPPED_MODULES = (
+    "tensorflow.raw_ops",
+    "tensorflow.compat.v2",
+    "tensorflow.keras",
+    "tensorflow.initializers",
+    "tensorflow.losses",
+    "tensorflow.metrics",
+    "tensorflow.optimizers",
+)
 # Keras repeats a few base classes at its top; people know them by their modules.
 KERAS_SHORTCUTS = frozenset(f"keras.{name}" for name in ("Initializer", "InputSpec", "Layer", "Loss", "Metric", "Optimizer", "Quantizer", "Regularizer"))
 PLAIN_MODULES = ("math", "operator")
@@ -32,13 +41,15 @@ class Names:
 
 def collect() -> Names:
     """Walk the public modules of the installed libraries, TensorFlow 2's names first, then those that only compat.v1 has, Keras 3's before Keras 2's."""
-    import keras
-    import tensorflow as tf
+    import keras  # type: ignore[import-not-found,import-untyped,unused-ignore]
+    import tensorflow as tf  # type: ignore[import-not-found,import-untyped,unused-ignore]
 
     names = Names()
     _add(names, list(_walk(keras, "keras", ("keras.src", "keras.api", "keras._tf_keras"))))
     _add(names, list(_walk(tf, "tensorflow", (*SKIPPED_MODULES, "tensorflow.compat.v1"))))
-    _add(names, list(_walk(tf.compat.v1, "tensorflow.compat.v1", ("tensorflow.compat.v1.keras", "tensorflow.compat.v1.compat", "tensorflow.compat.v1.raw_ops"))))
+    _add(
+        names, list(_walk(tf.compat.v1, "tensorflow.compat.v1", ("tensorflow.compat.v1.keras", "tensorflow.compat.v1.compat", "tensorflow.compat.v1.raw_ops")))
+    )
     for module in NUMPY_MODULES:
         _add(names, [(f"{module}.{name}", value) for name, value in _members(importlib.import_module(module)) if not isinstance(value, types.ModuleType)])
     for module in PLAIN_MODULES:
@@ -119,10 +130,12 @@ def _preference(value: Any) -> Callable[[str], tuple[int, bool, int, str]]:
 def _add_keras_2(names: Names) -> None:
     """Names that only Keras 2 has. Where both have a name, Keras 3's object stands for both."""
     try:
-        import tf_keras
+        import tf_keras  # type: ignore[import-not-found,import-untyped,unused-ignore]
     except ImportError:
         return
-    found = [(full.replace("tf_keras.", "keras.", 1), value) for full, value in _walk(tf_keras, "tf_keras", ("tf_keras.src", "tf_keras.api", "tf_keras.protobuf"))]
+    found = [
+        (full.replace("tf_keras.", "keras.", 1), value) for full, value in _walk(tf_keras, "tf_keras", ("tf_keras.src", "tf_keras.api", "tf_keras.protobuf"))
+    ]
     new = [(full, value) for full, value in found if full not in names.objects and full not in names.aliases]
     for full, value in found:  # so that the identity of Keras 2's objects leads to the shared name
         if (full in names.objects or full in names.aliases) and _identifies(value):

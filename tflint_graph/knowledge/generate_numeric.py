@@ -9,15 +9,18 @@ import inspect
 from collections.abc import Callable
 from typing import Any
 
-import numpy as np
-from tensorflow.python.framework import func_graph
+import numpy as np  # type: ignore[import-not-found,import-untyped,unused-ignore]
+from tensorflow.python.framework import func_graph  # type: ignore[import-not-found,import-untyped,unused-ignore]
 
 from tflint_graph.knowledge.generate_calls import Measured, Sample, Sym, Syms, measure
 
 NOT_CALLED = frozenset(
-    "save savez savez_compressed savetxt load loadtxt fromfile genfromtxt fromregex memmap seterr seterrcall set_printoptions setbufsize info test show_config show_runtime printoptions "
-    "errstate get_include nested_iters from_dlpack seed set_state get_state bytes frombuffer fromiter fromstring frompyfunc vectorize apply_along_axis apply_over_axes fromfunction "
-    "piecewise putmask put place copyto put_along_axis fill_diagonal shuffle set_bit_generator get_bit_generator isdtype getbufsize geterr geterrcall get_printoptions busday_count".split()
+    "save savez savez_compressed savetxt load loadtxt fromfile genfromtxt fromregex memmap seterr seterrcall set_printoptions "
+    "setbufsize info test show_config show_runtime printoptions "
+    "errstate get_include nested_iters from_dlpack seed set_state get_state bytes frombuffer fromiter fromstring frompyfunc vectorize "
+    "apply_along_axis apply_over_axes fromfunction "
+    "piecewise putmask put place copyto put_along_axis fill_diagonal shuffle set_bit_generator get_bit_generator isdtype "
+    "getbufsize geterr geterrcall get_printoptions busday_count".split()
 )
 
 
@@ -59,7 +62,8 @@ def _add_first_argument(function: Callable[..., Any], measured: Measured, reads:
 
 
 def symbolic(function: Callable[..., Any], samples: list[Sample], reads: Callable[[Any], Any]) -> str:
-    """"!X" when every call with symbolic tensors raises X ("!X|Y": one of them), the kind of the result when every call works alike, "mixed", or "" without evidence."""
+    """ "!X" when every call with symbolic tensors raises X ("!X|Y": one of them), the kind of the result when every call works alike, "mixed", or "" without
+    evidence."""
     outcomes = set()
     for sample in samples:
         if sample.changed != "base" or not any(isinstance(arg, (Sym, Syms)) for arg in sample.args):
@@ -85,8 +89,8 @@ def functions(objects: dict[str, Any]) -> dict[str, Callable[..., Any]]:
         last = name.rpartition(".")[2]
         if not callable(value) or last in NOT_CALLED or last.startswith("set_"):
             continue
-        if name.startswith(("numpy.", "math.", "operator.")) and (not isinstance(value, type) or (issubclass(value, np.generic) and value.__name__ not in ("generic", "void"))):
+        if name.startswith(("numpy.", "math.", "operator.")) and (
+            not isinstance(value, type) or (issubclass(value, np.generic) and value.__name__ not in ("generic", "void"))
+        ):
             found[name] = value
     return found
-
-

@@ -1,6 +1,7 @@
 """From measured calls to one line of the table: which VALUE (see grammar.py) is true of every call. Only `generate.py` uses this module.
 
-A result is described as nested tuples: ("tensor", dtype, shape, ragged), ("python", type), ("list" | "tuple", (items...)), ("none",), ("instance", class) ...; a shape
+A result is described as nested tuples: ("tensor", dtype, shape, ragged), ("python", type), ("list" | "tuple", (items...)), ("none",), ("instance", class)
+...; a shape
 is a tuple whose entries may be None, or None for an unknown rank.
 """
 
@@ -15,7 +16,8 @@ Description = tuple[Any, ...]
 
 
 def settle(measured: Measured) -> tuple[str | None, list[str]]:
-    """The VALUE that holds in all calls, None when they disagree or none succeeded; and the optional parameters that, when given, change the kind of result."""
+    """The VALUE that holds in all calls, None when they disagree or none succeeded; and the optional parameters that, when given, change the kind of
+    result."""
     samples = measured.samples
     plain = {_outline(sample.result) for sample in samples if not sample.changed.startswith("option:")}
     unless = sorted({sample.changed.split(":")[1] for sample in samples if sample.changed.startswith("option:") and _outline(sample.result) not in plain})
@@ -116,7 +118,7 @@ def _plain_dtype(observed: list[_Observed]) -> str | None:
     # One dtype, whatever went in: a fact about the function, unless static arguments alone decided it and they were never varied.
     if len(seen) != 1 or (tensors == {()} and any(o.args for o in observed)):
         return None
-    return seen.pop()
+    return str(seen.pop())
 
 
 def _shape(observed: list[_Observed], params: list[str]) -> str | None:
@@ -160,7 +162,7 @@ def _is_reduction(observed: list[_Observed]) -> bool:
 
 
 def _broadcast(observed: list[_Observed]) -> str | None:
-    import tensorflow as tf
+    import tensorflow as tf  # type: ignore[import-not-found,import-untyped,unused-ignore]
 
     mixed = 0
     for o in observed:

@@ -16,8 +16,10 @@ MOST_CLASS_PARAMETERS = 6
 # What making an instance of a class gives, where that is not simply an instance: the first base found decides.
 INSTANCE_VALUES = {
     "tensorflow.RaggedTensor": "tensor/ragged", "tensorflow.SparseTensor": "tensor/sparse", "tensorflow.Tensor": "tensor", "tensorflow.Variable": "variable",
-    "tensorflow.data.Dataset": "dataset", "tensorflow.compat.v1.data.Dataset": "dataset", "tensorflow.data.Iterator": "iterator", "tensorflow.TensorArray": "tensorarray",
-    "tensorflow.TensorShape": "python:TensorShape", "tensorflow.dtypes.DType": "python:DType", "numpy.ndarray": "python:ndarray", "numpy.generic": "python:npscalar",
+    "tensorflow.data.Dataset": "dataset", "tensorflow.compat.v1.data.Dataset": "dataset", "tensorflow.data.Iterator": "iterator",
+    "tensorflow.TensorArray": "tensorarray",
+    "tensorflow.TensorShape": "python:TensorShape", "tensorflow.dtypes.DType": "python:DType", "numpy.ndarray": "python:ndarray",
+    "numpy.generic": "python:npscalar",
 }  # fmt: skip
 
 
@@ -32,9 +34,9 @@ def write_tables(names: Names, results: dict[str, dict[str, Any]], folder: Path)
 
 
 def _header() -> str:
-    import keras
-    import numpy
-    import tensorflow
+    import keras  # type: ignore[import-not-found,import-untyped,unused-ignore]
+    import numpy  # type: ignore[import-not-found,import-untyped,unused-ignore]
+    import tensorflow  # type: ignore[import-not-found,import-untyped,unused-ignore]
 
     versions = f"TensorFlow {tensorflow.__version__}, Keras {keras.__version__}, NumPy {numpy.__version__}"
     return f"# Measured on {versions}. Written by generate.py; corrections go to checked.txt."

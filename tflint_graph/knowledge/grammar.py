@@ -1,17 +1,17 @@
 """The one-line notation in which the data files say what a call returns.
 
-    VALUE  = KIND [ "*" ] [ "(" VALUE { "," VALUE } ")" ] [ "[" DTYPE ";" SHAPE "]" ] [ "/" RAGGED ] [ ":" DETAIL ]
+VALUE  = KIND [ "*" ] [ "(" VALUE { "," VALUE } ")" ] [ "[" DTYPE ";" SHAPE "]" ] [ "/" RAGGED ] [ ":" DETAIL ]
 
-    tensor                          a tensor, dtype and shape unknown
-    tensor[float32;scalar]          a float32 scalar
-    tensor[like:0;reduce]           dtype of parameter 0, shape by the axis and keepdims parameters
-    tensor[agree:0:1;broadcast]     dtype of parameters 0 and 1, which must agree; shape by broadcasting
-    tensor/ragged                   a RaggedTensor
-    tuple(tensor,tensor[int32;])    a tuple (or namedtuple) of exactly these
-    list*(tensor)                   a list of tensors, as many as the arguments say
-    python:TensorShape              a Python object of that type
-    instance:keras.Model            an instance of that class
-    same:0                          whatever parameter 0 is
+tensor                          a tensor, dtype and shape unknown
+tensor[float32;scalar]          a float32 scalar
+tensor[like:0;reduce]           dtype of parameter 0, shape by the axis and keepdims parameters
+tensor[agree:0:1;broadcast]     dtype of parameters 0 and 1, which must agree; shape by broadcasting
+tensor/ragged                   a RaggedTensor
+tuple(tensor,tensor[int32;])    a tuple (or namedtuple) of exactly these
+list*(tensor)                   a list of tensors, as many as the arguments say
+python:TensorShape              a Python object of that type
+instance:keras.Model            an instance of that class
+same:0                          whatever parameter 0 is
 """
 
 from __future__ import annotations

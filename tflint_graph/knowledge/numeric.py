@@ -1,7 +1,8 @@
 """NumPy, math and operator functions on symbolic tensors: which raise what, and the TensorFlow function to use instead.
 
 The outcomes are measured (numeric.txt, written by generate.py): every function was called with arrays first and then with symbolic tensors in their place.
-A NumPy function that needs the values asks the tensor for an array, and TensorFlow refuses: "NotImplementedError: Cannot convert a symbolic tf.Tensor to a numpy
+A NumPy function that needs the values asks the tensor for an array, and TensorFlow refuses: "NotImplementedError: Cannot convert a symbolic tf.Tensor to a
+numpy
 array". Functions that only slice or only look at `.shape` work.
 """
 
@@ -17,7 +18,8 @@ from tflint_graph.knowledge.api import canonical
 
 @dataclass(frozen=True, slots=True)
 class Rewrite:
-    """`call` is the TensorFlow function. `exact` says that with a float32 tensor as its only argument both mean the same; `extra` is text to append to the arguments."""
+    """`call` is the TensorFlow function. `exact` says that with a float32 tensor as its only argument both mean the same; `extra` is text to append to the
+    arguments."""
 
     call: str
     exact: bool
@@ -36,7 +38,8 @@ def _outcomes() -> dict[str, str]:
 
 
 def raises_on_tensor(dotted: str) -> tuple[str, ...]:
-    """The exception classes of which one certainly comes when a NumPy, math or operator function gets a symbolic tensor for an array or number; empty if none is certain."""
+    """The exception classes of which one certainly comes when a NumPy, math or operator function gets a symbolic tensor for an array or number; empty if
+    none is certain."""
     outcome = _outcomes().get(canonical(dotted), "")
     return tuple(outcome[1:].split("|")) if outcome.startswith("!") else ()
 
@@ -69,13 +72,15 @@ numpy.amax | tf.reduce_max | exact |
 numpy.amin | tf.reduce_min | exact |
 numpy.std | tf.math.reduce_std | exact |
 numpy.var | tf.math.reduce_variance | exact |
-numpy.sqrt numpy.exp numpy.log numpy.abs numpy.sin numpy.cos numpy.tan numpy.tanh numpy.floor numpy.ceil numpy.square numpy.sign numpy.sinh numpy.cosh numpy.log1p numpy.expm1 | tf.math.* | exact |
+numpy.sqrt numpy.exp numpy.log numpy.abs numpy.sin numpy.cos numpy.tan numpy.tanh numpy.floor | tf.math.* | exact |
+numpy.ceil numpy.square numpy.sign numpy.sinh numpy.cosh numpy.log1p numpy.expm1 | tf.math.* | exact |
 numpy.absolute | tf.math.abs | exact |
 numpy.arcsin | tf.math.asin | exact |
 numpy.arccos | tf.math.acos | exact |
 numpy.arctan | tf.math.atan | exact |
 numpy.arctan2 | tf.math.atan2 | exact |
-numpy.negative numpy.maximum numpy.minimum numpy.add numpy.subtract numpy.multiply numpy.equal numpy.not_equal numpy.less numpy.less_equal numpy.greater numpy.greater_equal | tf.math.* | exact |
+numpy.negative numpy.maximum numpy.minimum numpy.add numpy.subtract numpy.multiply | tf.math.* | exact |
+numpy.equal numpy.not_equal numpy.less numpy.less_equal numpy.greater numpy.greater_equal | tf.math.* | exact |
 numpy.logical_and numpy.logical_or numpy.logical_not | tf.math.* | |
 numpy.divide numpy.true_divide | tf.math.divide | |
 numpy.power | tf.math.pow | |
@@ -113,7 +118,8 @@ numpy.int32 | tf.cast | exact | tf.int32
 numpy.int64 | tf.cast | exact | tf.int64
 numpy.uint8 | tf.cast | exact | tf.uint8
 numpy.bool_ numpy.bool | tf.cast | exact | tf.bool
-math.sqrt math.exp math.sin math.cos math.tan math.tanh math.sinh math.cosh math.asin math.acos math.atan math.atan2 math.log1p math.expm1 math.erf math.lgamma math.pow | tf.math.* | exact |
+math.sqrt math.exp math.sin math.cos math.tan math.tanh math.sinh math.cosh math.asin math.acos math.atan math.atan2 | tf.math.* | exact |
+math.log1p math.expm1 math.erf math.lgamma math.pow | tf.math.* | exact |
 math.log | tf.math.log | exact |
 math.floor math.ceil | tf.math.* | |
 math.fabs | tf.math.abs | exact |

@@ -17,7 +17,7 @@ from tflint_graph.knowledge.api import canonical, lookup
 class Runs(enum.Enum):
     """Who runs the callback's body."""
 
-    CONVERTED = "converted"  # traced and converted, also a module-level function, and also when called from eager code; not inside tf.function(autograph=False)
+    CONVERTED = "converted"  # traced and converted, module-level functions too, from eager code too; not inside tf.function(autograph=False)
     TRACED = "traced"  # traced, but a module-level function is not converted
     EAGER = "eager"  # at run time, with eager tensors or arrays, or by Python outside any graph
     CALLER = "caller"  # called while tracing like any callee of the code around, but a module-level function is not converted
@@ -44,7 +44,8 @@ class Gives(enum.Enum):
 
 @dataclass(frozen=True, slots=True)
 class Taker:
-    """One callback parameter. `name` is a canonical name ("tensorflow.map_fn") or "KIND.METHOD" ("dataset.map"); `position` is None for keyword-only parameters."""
+    """One callback parameter. `name` is a canonical name ("tensorflow.map_fn") or "KIND.METHOD" ("dataset.map"); `position` is None for keyword-only
+    parameters."""
 
     name: str
     parameter: str

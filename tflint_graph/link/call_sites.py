@@ -33,23 +33,27 @@ class CallSiteTable:
         self._traced = traced
         self._edges = edges
         self._asked: set[FunctionId] = set()
+        self._sweeps = 0
         self._callers: dict[FunctionId, dict[FunctionId, int]] = {}
         self._open: set[FunctionId] = set()
         self._by_name: dict[str, list[FunctionId]] = {}
 
     def of(self, function: FunctionId) -> CallSites:
-        """The call sites of one function."""
+        """The call sites of a traced function, or of one that calls a traced function; nothing is known of others."""
+        if self._sweeps == 0:
+            self._sweep(set(self._traced))
+        if function not in self._asked and self._sweeps == 1:
+            # Those that call traced functions are asked about too. One sweep for all of them: it costs the same for one.
+            self._sweep({caller for sites in self._callers.values() for caller in sites if caller.qualname != MODULE_SCOPE} - self._asked)
         if function not in self._asked:
-            # A sweep over all files costs the same for one function and for all that are likely to be asked about: the traced ones, then those that call them.
-            callers = {caller for sites in self._callers.values() for caller in sites if caller.qualname != MODULE_SCOPE}
-            wanted = {function, *self._traced, *callers} - self._asked
-            self._sweep(wanted)
-            self._asked |= wanted
+            return CallSites({}, False)
         complete = self.project.complete and function not in self._open
         return CallSites(self._callers.get(function, {}), complete)
 
     def _sweep(self, wanted: set[FunctionId]) -> None:
         self._wanted = wanted
+        self._asked |= wanted
+        self._sweeps += 1
         self._by_name = {}
         for function in wanted:
             entry = self.project.function(function)

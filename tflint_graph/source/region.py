@@ -15,9 +15,7 @@ from libcst.metadata import MetadataWrapper, PositionProvider
 
 from tflint_graph.findings import Span
 from tflint_graph.index.model import MODULE_SCOPE, FileIndex, FunctionId, FunctionIndex
-from tflint_graph.source.walk import children
-
-_STATEMENTS = (cst.BaseSmallStatement, cst.BaseCompoundStatement)
+from tflint_graph.source.walk import STATEMENTS, children
 
 
 class RegionError(ValueError):
@@ -50,7 +48,7 @@ class Region:
         """The innermost statement that holds `node`; the node itself when there is none."""
         current: cst.CSTNode | None = node
         while current is not None:
-            if isinstance(current, _STATEMENTS):
+            if type(current) in STATEMENTS:
                 return current
             current = self.parents.get(id(current))
         return node
@@ -141,7 +139,7 @@ def _survey(region: Region, own: ast.Module) -> None:
     while stack:
         node = stack.pop()
         nodes.append(node)
-        if isinstance(node, _STATEMENTS):
+        if type(node) in STATEMENTS:
             statements.append(node)
         below = children(node)
         for child in below:
@@ -176,8 +174,8 @@ def _functions_in_order(region: Region) -> list[cst.CSTNode]:
     for node in region.nodes:
         while waiting and node is waiting[-1].name:
             found.append(waiting.pop())
-        if isinstance(node, cst.FunctionDef):
+        if type(node) is cst.FunctionDef:
             waiting.append(node)
-        elif isinstance(node, cst.Lambda):
+        elif type(node) is cst.Lambda:
             found.append(node)
     return found

@@ -84,3 +84,13 @@ def walk(node: cst.CSTNode) -> Iterator[cst.CSTNode]:
         below = children(current)
         below.reverse()
         stack.extend(below)
+
+
+def _concrete(*bases: type) -> frozenset[type]:
+    return frozenset(kind for kind in vars(cst).values() if isinstance(kind, type) and issubclass(kind, bases))
+
+
+# LibCST's classes are abstract base classes, whose isinstance is slow when the answer is no. `type(node) in STATEMENTS` asks the same.
+STATEMENTS = _concrete(cst.BaseSmallStatement, cst.BaseCompoundStatement)
+EXPRESSIONS = _concrete(cst.BaseExpression)
+COMPREHENSIONS = frozenset({cst.ListComp, cst.SetComp, cst.DictComp, cst.GeneratorExp})
