@@ -116,6 +116,7 @@ _ITERATED: Final[dict[str, tuple[tuple[int, ...] | None, str]]] = {
     "tensor.__iter__": ((), ""),
     **{f"itertools.{name}": (None, "") for name in ("chain", "cycle", "product", "zip_longest", "pairwise")},
 }
+_KEYED: Final = ("dict", "defaultdict", "OrderedDict", "Counter")  # iterating gives keys, not the values
 _PREDICATES: Final = ("builtins.filter", "itertools.takewhile", "itertools.dropwhile", "itertools.filterfalse")
 _REDUCTIONS: Final = {"builtins.min": ("tf.reduce_min", "tf.minimum"), "builtins.max": ("tf.reduce_max", "tf.maximum")}
 _LIBRARIES: Final = ("builtins.", "functools.", "itertools.", "tensor.")
@@ -185,7 +186,7 @@ def _decides(node: cst.Call, call: CallFacts, facts: Facts) -> Found:
     if call.dotted in _REDUCTIONS:
         members = list(call.args) if len(call.args) > 1 else _members(call.args[0]) if call.args else []
         value = _first_tensor(members)
-        if value is None or "key" in call.keywords or (len(members) < 2 and call.args[0].elements is not None):
+        if value is None or "key" in call.keywords or (len(members) < 2 and bool(call.args) and call.args[0].elements is not None):
             return None
         reduce, pairwise = _REDUCTIONS[call.dotted]
         advice = f"Use {pairwise}." if len(call.args) == 2 else f"Use {reduce} of tf.stack([...])."
@@ -204,7 +205,7 @@ def _decides(node: cst.Call, call: CallFacts, facts: Facts) -> Found:
 
 def _members(value: Value) -> list[Value]:
     """The elements of a Python sequence; one stands for all where the length is unknown."""
-    if not value.is_python:
+    if not value.is_python or value.pytype in _KEYED:
         return []
     if value.elements is not None:
         return list(value.elements)

@@ -548,8 +548,10 @@ class Analysis:
             bases = [b for b in self.project.bases(cls) if isinstance(b, str)]
             if all(canonical(b) in ("builtins.object", "object", "tensorflow.Module") for b in bases):
                 return UNBOUND
-        value = self.world.instance_attribute(Value(Kind.INSTANCE, ref=cls), name)
-        return value
+        elsewhere = [symbol for method, symbol in self.project.attribute(cls, name) if method != function]
+        if elsewhere and all(symbol == ("const", None) for symbol in elsewhere):
+            return NONE
+        return self.world.instance_attribute(Value(Kind.INSTANCE, ref=cls), name)
 
     def local_class(self, region: FunctionId, name: str, line: int) -> ClassId | None:
         """The ClassId of a class statement inside a region."""

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 import libcst as cst
 
 from tflint_graph.flow import operators as ops
+from tflint_graph.flow.array_calls import ARRAY_MAKERS, joined_tensors, made_array
 from tflint_graph.flow.lattice import any_element, is_nest, join
 from tflint_graph.flow.results import dtype_argument, dtype_of, shape_argument
 from tflint_graph.flow.values import ANY_DIM, MISSING, PYTHON, UNKNOWN, Kind, Value
@@ -24,7 +25,7 @@ _WRAPPERS_KEEPING = frozenset({
 _SPECS = {"tensorflow.TensorSpec": None, "tensorflow.RaggedTensorSpec": "ragged", "tensorflow.SparseTensorSpec": "sparse"}
 
 
-def special_call(self: Calls, dotted: str, bound: Bound, node: cst.CSTNode) -> Value | None:
+def special_call(self: Calls, callee: Value, dotted: str, bound: Bound, node: cst.CSTNode) -> Value | None:
     """Calls that need more than a table row; None for all others."""
     args = bound.args
     if dotted == "functools.partial":
@@ -55,6 +56,13 @@ def special_call(self: Calls, dotted: str, bound: Bound, node: cst.CSTNode) -> V
         return _constant_call(self, dotted, bound, node)
     if dotted == "tensorflow.range":
         return _tf_range(self, bound, node)
+    if dotted in ("tensor.get_shape", "variable.get_shape"):
+        receiver = callee.bound
+        return None if receiver is None else Value(Kind.PYTHON, pytype="TensorShape", shape=receiver.shape, why=receiver.why)
+    if dotted in ("tensorflow.concat", "tensorflow.stack"):
+        return joined_tensors(self, dotted, bound, node)
+    if dotted in ARRAY_MAKERS:
+        return made_array(dotted, bound, node)
     if dotted == "tensorflow.TensorShape":
         return Value(Kind.PYTHON, pytype="TensorShape", shape=shape_argument(args[0]) if args else None)
     if dotted in ("tensorflow.get_static_value", "tensorflow.get_static_shape"):

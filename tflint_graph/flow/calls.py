@@ -182,7 +182,7 @@ class Calls(Expressions):
     # -- libraries -------------------------------------------------------------------------------------------------------------------------------------------
 
     def _library_call(self, callee: Value, dotted: str, bound: Bound, node: cst.CSTNode) -> Value:
-        special = special_call(self, dotted, bound, node)
+        special = special_call(self, callee, dotted, bound, node)
         if special is not None:
             return special
         if dotted.startswith("builtins."):

@@ -141,7 +141,7 @@ def shape_argument(v: Value | None) -> Shape | None:
         if v.pytype == "TensorShape":
             return v.shape
         if isinstance(v.const, int) and v.pytype == "int":
-            return (v.const,)
+            return (_dim(v),)
         if v.elements is not None:
             return tuple(_dim(e) for e in v.elements)
     return None
@@ -149,7 +149,7 @@ def shape_argument(v: Value | None) -> Shape | None:
 
 def _dim(v: Value) -> Dim:
     if isinstance(v.const, int) and v.pytype == "int":
-        return v.const
+        return v.const if v.const >= 0 else ANY_DIM
     if v.is_none:
         return None
     return ANY_DIM
