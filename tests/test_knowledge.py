@@ -34,7 +34,7 @@ def every_row() -> list[Api]:
 def test_every_row_can_be_read() -> None:
     for row in every_row():
         assert row.kind in KINDS, row
-        for part in (row, *(row.parts or ()), *((row.element,) if row.element else ())):
+        for part in (row, *((row.exact,) if row.exact else ()), *(row.parts or ()), *((row.element,) if row.element else ())):
             assert part.returns in RETURNS, row
             assert part.ragged in (None, "ragged", "sparse", "maybe"), row
         if row.returns == "instance":
@@ -123,14 +123,25 @@ def test_what_calls_return() -> None:
         assert found.returns == "list"
         assert found.element is not None
         assert found.element.returns == "tensor"
-    for name, count in (("tensorflow.nn.moments", 2), ("tensorflow.math.top_k", 2), ("tensorflow.linalg.svd", 3), ("tensorflow.unique", 2)):
+    for name, count in (("tensorflow.nn.moments", 2), ("tensorflow.math.top_k", 2), ("tensorflow.unique", 2)):
         assert (found := lookup(name)) is not None
         assert found.parts is not None
         assert [part.returns for part in found.parts] == ["tensor"] * count
-    svd = lookup("tensorflow.linalg.svd")
+
+
+def test_options_that_change_the_kind_of_result() -> None:
+    svd, uniform, rand = lookup("tensorflow.linalg.svd"), lookup("numpy.random.uniform"), lookup("numpy.random.rand")
     assert svd is not None
+    assert uniform is not None
+    assert rand is not None
+    assert svd.returns == "unknown"
     assert svd.given(1, ["compute_uv"]).returns == "unknown"
     assert svd.given(1, []).returns == "tuple"
+    assert uniform.pytype is None
+    assert uniform.given(2, []).pytype == "float"
+    assert uniform.given(3, []).pytype is None
+    assert rand.given(0, []).pytype == "float"
+    assert rand.given(1, []).pytype is None
 
 
 def test_methods_and_attributes() -> None:

@@ -15,9 +15,16 @@ def results(node: cst.Call, facts: Facts) -> list[Value]:
     if call is None or call.has_star:
         return []
     handed = [*call.args[1:], *(call.keywords[name] for name in _BRANCHES if name in call.keywords)]
-    flat = [inner for value in handed for inner in (value.elements if value.elements is not None else (value,))]
+    flat = [inner for value in handed for inner in _members(value)]
     found = [_returned(value, facts) for value in flat]
     return [value for value in found if value is not None] if None not in found else []
+
+
+def _members(value: Value) -> tuple[Value, ...]:
+    """A function itself, or the functions in a list, tuple or dict."""
+    if value.items is not None:
+        return tuple(member for _, member in value.items)
+    return value.elements if value.elements is not None else (value,)
 
 
 def _returned(function: Value, facts: Facts) -> Value | None:

@@ -112,26 +112,43 @@ def names_in(node: cst.CSTNode) -> set[str]:
     return {name for child in node.children for name in names_in(child)}
 
 
-def is_outside(holder: cst.BaseExpression, frame: Frame, facts: Facts) -> bool:
-    """The container that an expression names certainly exists before the frame begins."""
+def outlives(holder: cst.BaseExpression, frame: Frame, facts: Facts) -> bool:
+    """The container that an expression names certainly exists before the frame begins, and something may see it after."""
     name = root_name(holder)
     if name is None:
         return False
     value = facts.value(holder)
     if not is_bound_in(name, frame, facts):
-        return not facts.made_inside(value, frame)
-    home = facts.function(value.origin) if value.origin is not None else None
-    return home is not None and home is facts.function(frame.node) and not facts.may_be_made_inside(value, frame)
+        return not facts.made_inside(value, frame) and is_read_later(name, frame, facts)
+    if value.origin is not None:
+        return facts.function(value.origin) is facts.function(frame.node) and not facts.may_be_made_inside(value, frame)
+    source = _looped_over(name, holder, frame, facts)
+    return source is not None and facts.value(source).is_container and outlives(source, frame, facts)
 
 
-def is_read_later(holder: cst.BaseExpression, frame: Frame, facts: Facts) -> bool:
-    """Something may see the container after the frame: a later read of its name, or code elsewhere where the name is not the function's own."""
-    name, function = root_name(holder), facts.function(frame.node)
+def may_be_bound_in(holder: cst.BaseExpression, frame: Frame, facts: Facts) -> bool:
+    """The expression may name a container that the frame itself makes."""
+    name = root_name(holder)
+    return name is None or is_bound_in(name, frame, facts) or facts.made_inside(facts.value(holder), frame)
+
+
+def _looped_over(name: str, holder: cst.CSTNode, frame: Frame, facts: Facts) -> cst.BaseExpression | None:
+    """The `table` of a `for row in table:` inside the frame that binds the name."""
+    for ancestor in facts.ancestors(holder):
+        if ancestor is frame.node:
+            return None
+        if isinstance(ancestor, cst.For) and isinstance(ancestor.target, cst.Name) and ancestor.target.value == name:
+            return ancestor.iter if isinstance(ancestor.iter, (cst.Name, cst.Attribute)) else None
+    return None
+
+
+def is_read_later(name: str, frame: Frame, facts: Facts) -> bool:
+    """Something may see what a name holds after the frame: a later read, or code elsewhere where the name is not the function's own."""
+    function = facts.function(frame.node)
     if frame.is_function and function is not None:
-        outer = next((facts.function(node) for node in facts.ancestors(frame.node)), None)
-        function = outer
-    if name is None or function is None:
-        return name is not None
+        function = next((facts.function(node) for node in facts.ancestors(frame.node)), None)
+    if function is None:
+        return True
     if name in function.params or not any(_binds(name, child) for child in function.node.children):
         return True
     loops = [ancestor for ancestor in facts.ancestors(frame.node) if isinstance(ancestor, (cst.For, cst.While))]

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import libcst as cst
 
-from tflint_graph.rule_api import Facts, Kind, Value
+from tflint_graph.rule_api import TRACED, Facts, Kind, Value
 
 _FAMILY = {
     "OperatorNotAllowedInGraphError": ("OperatorNotAllowedInGraphError", "TypeError"),
@@ -29,6 +29,11 @@ def has_no_python_value(value: Value) -> bool:
 def has_no_python_elements(value: Value) -> bool:
     """Python cannot iterate over it while tracing. This holds for eager tensors from outside too: `Tensor.__iter__` asks whether eager execution is on."""
     return (value.kind is Kind.TENSOR and value.ragged != "sparse") or value.kind is Kind.VARIABLE
+
+
+def is_structure_of_tensors(value: Value) -> bool:
+    """A tensor, or a tuple or dict of tensors: what a Dataset callback gets where the structure of the elements is not known."""
+    return value.kind is Kind.UNKNOWN and value.element is not None and value.element.is_symbolic
 
 
 def no_python_value_in(value: Value, depth: int = 3) -> Value | None:
@@ -52,6 +57,15 @@ def runs_eagerly(node: cst.CSTNode, facts: Facts) -> bool:
                 if isinstance(item.item, cst.Call) and (call := facts.call(item.item)) is not None and call.dotted == "tensorflow.init_scope":
                     return True
     return False
+
+
+def is_captured(node: cst.BaseExpression, facts: Facts) -> bool:
+    """In the body of an eager callback (tf.py_function), a name that belongs to the traced function around it."""
+    function = facts.function(node)
+    if function is None or not isinstance(node, cst.Name) or node.value in function.params:
+        return False
+    outer = next((facts.function(ancestor) for ancestor in facts.ancestors(function.node)), None)
+    return outer is not None and bool(outer.contexts & TRACED) and facts.value(node).is_symbolic
 
 
 def is_handled(node: cst.CSTNode, facts: Facts, error: str) -> bool:

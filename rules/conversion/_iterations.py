@@ -5,7 +5,7 @@ from __future__ import annotations
 import libcst as cst
 
 from tflint_graph.rule_api import Facts, NameFlow, Staging
-from tflint_graph.rules.conversion._lowering import Loop, own_statements
+from tflint_graph.rules.conversion._blocks import Loop, own_statements
 
 _BINDINGS = (cst.AssignTarget, cst.AnnAssign, cst.AugAssign, cst.For)
 
@@ -43,7 +43,26 @@ def _is_target(node: Loop, name: str) -> bool:
 
 
 def _names(target: cst.CSTNode, name: str) -> bool:
-    return any(isinstance(found, cst.Name) and found.value == name for found in own_statements(target, cst.Name))
+    """True if an assignment to `target` binds the name: an attribute or item of it is another thing."""
+    match target:
+        case cst.Name(value=value):
+            return value == name
+        case cst.Tuple(elements=elements) | cst.List(elements=elements):
+            return any(_names(element.value, name) for element in elements)
+    return False
+
+
+def bound_in(node: cst.CSTNode, name: str) -> bool:
+    """True if an assignment or a loop inside `node` (nested functions left out) binds the name."""
+    block = node.body if isinstance(node, cst.FunctionDef) else node
+    for binding in own_statements(block, (*_BINDINGS, cst.AsName)):
+        match binding:
+            case (
+                cst.AssignTarget(target=target) | cst.AnnAssign(target=target) | cst.AugAssign(target=target) | cst.For(target=target) | cst.AsName(name=target)
+            ):
+                if _names(target, name):
+                    return True
+    return False
 
 
 def bound_before(node: Loop, name: str, line: int, facts: Facts) -> bool:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import libcst as cst
 
 from tflint_graph.rule_api import Claim, Facts, Kind, LoopFacts, NameFlow, Staging, Value
-from tflint_graph.rules.conversion._lowering import Loop, own_statements
+from tflint_graph.rules.conversion._blocks import Loop, own_statements
 from tflint_graph.rules.conversion._stopped import condition, header
 from tflint_graph.rules.conversion._structure import difference, is_leaf, shape_grows, staged_dtype
 

@@ -20,7 +20,7 @@ from dataclasses import dataclass, field
 import libcst as cst
 
 from tflint_graph.rule_api import Facts, Staging
-from tflint_graph.source.walk import children
+from tflint_graph.rules.conversion._blocks import Loop, else_statements, own_statements, statements
 
 
 class Exit(enum.Flag):
@@ -31,9 +31,6 @@ class Exit(enum.Flag):
     RETURNS = enum.auto()
     RAISES = enum.auto()
     FAULT = enum.auto()  # a `return` in it cannot be converted
-
-
-Loop = cst.For | cst.While
 
 
 @dataclass(slots=True)
@@ -131,7 +128,7 @@ def lower(function: cst.FunctionDef, facts: Facts) -> Lowered:
     known = _known.setdefault(facts, {})
     result = known.get(id(function))
     if result is None:
-        steps, _ = _Rewriter(facts).block(_statements(function.body))
+        steps, _ = _Rewriter(facts).block(statements(function.body))
         result = Lowered()
         _Evaluator(facts, result).sequence(steps, _Place())
         known[id(function)] = result
@@ -147,38 +144,6 @@ def converted(node: cst.CSTNode, facts: Facts) -> bool:
 def in_graph_loop(split: Split, facts: Facts) -> bool:
     """True inside a loop that TensorFlow stages: what happens to its returns is the loop's affair (TFG121)."""
     return any(facts.staging(loop) in (Staging.TENSOR, Staging.DATASET) for loop in split.loops)
-
-
-def own_statements(node: cst.CSTNode, kinds: type[cst.CSTNode] | tuple[type[cst.CSTNode], ...]) -> list[cst.CSTNode]:
-    """The nodes of the given kinds inside `node`, nested functions and classes left out, in source order."""
-    found: list[cst.CSTNode] = []
-    stack = [node]
-    while stack:
-        current = stack.pop()
-        if isinstance(current, kinds):
-            found.append(current)
-        below = [child for child in children(current) if not isinstance(child, (cst.FunctionDef, cst.Lambda, cst.ClassDef))]
-        stack.extend(reversed(below))
-    return found
-
-
-def _statements(body: cst.BaseSuite) -> list[cst.CSTNode]:
-    """The statements of a block, those joined by `;` one by one."""
-    if isinstance(body, cst.SimpleStatementSuite):
-        return list(body.body)
-    found: list[cst.CSTNode] = []
-    for statement in body.body:
-        found.extend(statement.body if isinstance(statement, cst.SimpleStatementLine) else [statement])
-    return found
-
-
-def _orelse(node: cst.If) -> list[cst.CSTNode]:
-    match node.orelse:
-        case cst.If():
-            return [node.orelse]
-        case cst.Else(body=body):
-            return _statements(body)
-    return []
 
 
 class _Rewriter:
@@ -211,26 +176,26 @@ class _Rewriter:
             case cst.Return():
                 return node, True, None
             case cst.If():
-                body, body_returns = self.block(_statements(node.body))
-                orelse, orelse_returns = self.block(_orelse(node))
+                body, body_returns = self.block(statements(node.body))
+                orelse, orelse_returns = self.block(else_statements(node))
                 step = _Conditional(node, body, orelse)
                 rest = orelse if body_returns else body if orelse_returns else None
                 return step, body_returns and orelse_returns, rest
             case cst.With():
-                body, returns = self.block(_statements(node.body))
+                body, returns = self.block(statements(node.body))
                 return _Block(node, body), returns, None
             case cst.For() | cst.While():
-                body, _ = self.block(_statements(node.body))
+                body, _ = self.block(statements(node.body))
                 return _Block(node, body), False, None
             case cst.Try() | cst.TryStar():
                 return self.attempt(node), False, None
         return node, False, None
 
     def attempt(self, node: cst.Try | cst.TryStar) -> _Block:
-        body, _ = self.block(_statements(node.body))
-        handlers = [self.block(_statements(handler.body))[0] for handler in node.handlers]
-        orelse = self.block(_statements(node.orelse.body))[0] if node.orelse is not None else []
-        final = self.block(_statements(node.finalbody.body))[0] if node.finalbody is not None else []
+        body, _ = self.block(statements(node.body))
+        handlers = [self.block(statements(handler.body))[0] for handler in node.handlers]
+        orelse = self.block(statements(node.orelse.body))[0] if node.orelse is not None else []
+        final = self.block(statements(node.finalbody.body))[0] if node.finalbody is not None else []
         return _Block(node, body, handlers, orelse, final)
 
     def jump(self, statement: cst.CSTNode) -> cst.If | None:

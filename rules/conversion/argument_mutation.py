@@ -89,7 +89,9 @@ def check(node: cst.Call | cst.Assign | cst.AugAssign | cst.Del, facts: Facts) -
             message = f"`{what}` changes the argument `{name}` of `{function.display}`, which tf.function forbids (TensorFlow: ValueError, should not modify its Python input arguments)"
             severity = None if _is_certain(node, facts) else Severity.WARNING
             value = facts.value(holder)
-            yield Claim(node, f"{message}. Change a copy: `{name} = {_copy(name, function)}`.", because=(value,) if value.why is not None else (), severity=severity)
+            yield Claim(
+                node, f"{message}. Change a copy: `{name} = {_copy(name, function)}`.", because=(value,) if value.why is not None else (), severity=severity
+            )
             return
 
 
@@ -122,7 +124,11 @@ def _changes_nothing(node: cst.Call, holder: cst.BaseExpression, method: str, fa
 def _is_argument(name: str, holder: cst.BaseExpression, function: FunctionFacts, facts: Facts) -> bool:
     """The container came in as an argument, and the name was not bound to something else."""
     value = facts.value(holder)
-    if name not in function.params or not value.is_python or value.pytype not in _WATCHED:
+    if not value.is_python or value.pytype not in _WATCHED or not isinstance(function.node, (cst.FunctionDef, cst.Lambda)):
+        return False
+    if value.origin is not None and any(value.origin is param.origin for param in function.params.values()):
+        return True  # also under another name
+    if name not in function.params:
         return False
     frames = facts.frames(function.node.body)
     if isinstance(function.node, cst.FunctionDef) and _star_names(function.node.params) & {name}:

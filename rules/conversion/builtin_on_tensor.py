@@ -8,7 +8,7 @@ Reports, in code that TensorFlow traces,
   and `list(range(n))` with a tensor `n`;
 - `min(a, b)`, `max(a, b)`, `sorted`, `any`, `all` over several values of which some are tensors;
 - `filter`, `takewhile` and friends with a predicate, `min`, `max` and `sorted` with a `key`, that give a tensor;
-- `map(len, ...)`, `map(int, ...)`, `map(float, ...)` over tensors: AutoGraph replaces these builtins only where they are called;
+- `map(len, ...)`, `sorted(..., key=len)`, `reduce(max, ...)` over tensors: AutoGraph replaces builtins only where they are called;
 - a comprehension with an `if` on a tensor.
 
 In converted code `len`, `range`, `int`, `float`, `abs`, `sorted(t)` of one tensor and `sum([t, u])` work, and so do `enumerate`, `zip`, `map`, `filter`, `any` and
@@ -120,7 +120,8 @@ _KEYED: Final = ("dict", "defaultdict", "OrderedDict", "Counter")  # iterating g
 _PREDICATES: Final = ("builtins.filter", "itertools.takewhile", "itertools.dropwhile", "itertools.filterfalse")
 _REDUCTIONS: Final = {"builtins.min": ("tf.reduce_min", "tf.minimum"), "builtins.max": ("tf.reduce_max", "tf.maximum")}
 _LIBRARIES: Final = ("builtins.", "functools.", "itertools.", "tensor.")
-_CALLED_AS_VALUES: Final = ("builtins.len", "builtins.int", "builtins.float", "builtins.bool", "builtins.max", "builtins.min", "builtins.sum", "builtins.any", "builtins.all")
+_CONVERTING: Final = ("len", "int", "float", "bool")
+_COMPARING: Final = ("max", "min")
 
 
 def check(node: cst.Call | cst.CompIf, facts: Facts) -> Iterator[Claim]:
@@ -156,7 +157,9 @@ def _iterates(node: cst.Call, call: CallFacts, facts: Facts) -> Found:
     if call.dotted == "tensor.__len__" and call.receiver is not None and call.receiver.is_symbolic:
         return f"`{text}` of a tensor (TensorFlow: {_NO_LENGTH}). Use `len(...)`, which AutoGraph replaces, or `tf.shape(...)[0]`.", call.receiver, _NO_LENGTH
     if call.dotted in ("builtins.list", "builtins.tuple") and len(call.args) == 1 and _is_range(node.args[0].value, facts) and call.args[0].is_staged:
-        message = f"`{text}` iterates over a range with a tensor bound, which is a tensor here (TensorFlow: {_ITERATION}). Use tf.range, or loop over it with `for`."
+        message = (
+            f"`{text}` iterates over a range with a tensor bound, which is a tensor here (TensorFlow: {_ITERATION}). Use tf.range, or loop over it with `for`."
+        )
         return message, call.args[0], _ITERATION
     if call.dotted in _REDUCTIONS and len(call.args) == 1 and not call.has_star and has_no_python_elements(call.args[0]):
         return f"`{text}` iterates over a tensor (TensorFlow: {_ITERATION}). Use {_REDUCTIONS[call.dotted][0]}.", call.args[0], _ITERATION
@@ -180,21 +183,27 @@ def _is_range(node: cst.BaseExpression, facts: Facts) -> bool:
 
 def _decides(node: cst.Call, call: CallFacts, facts: Facts) -> Found:
     """A function that compares several values, or asks for their truth, and finds tensors among them."""
-    if call.has_star:
-        return None
     text = facts.source(node)
     if call.dotted in _REDUCTIONS:
-        members = list(call.args) if len(call.args) > 1 else _members(call.args[0]) if call.args else []
+        spread = [member for arg in node.args if arg.star == "*" for member in facts.value(arg.value).elements or ()]
+        members = [*call.args, *spread] if len(call.args) > 1 or spread else _members(call.args[0]) if call.args else []
         value = _first_tensor(members)
         if value is None or "key" in call.keywords or (len(members) < 2 and bool(call.args) and call.args[0].elements is not None):
             return None
         reduce, pairwise = _REDUCTIONS[call.dotted]
-        advice = f"Use {pairwise}." if len(call.args) == 2 else f"Use {reduce} of tf.stack([...])."
+        advice = f"Use {pairwise}." if len(call.args) == 2 and not spread else f"Use {reduce} of tf.stack([...])."
         return f"`{text}` compares tensors with Python's `<` and needs the truth of the comparison (TensorFlow: {_ITERATION}). {advice}", value, _ITERATION
+    if call.dotted in ("itertools.compress", "itertools.chain.from_iterable") and call.args:
+        value = _first_tensor(_members(call.args[-1]))
+        return None if value is None else (f"`{text}` looks into tensors (TensorFlow: {_ITERATION}). Use tf.boolean_mask or tf.concat.", value, _ITERATION)
     if call.dotted in ("builtins.any", "builtins.all") and len(call.args) == 1:
         value = _asked_for_truth(call.args[0], stops_at=call.dotted == "builtins.any")
         operation = "tf.reduce_any" if call.dotted == "builtins.any" else "tf.reduce_all"
-        return None if value is None else (f"`{text}` needs the truth value of a tensor (TensorFlow: {_ITERATION}). Use {operation} of tf.stack([...]).", value, _ITERATION)
+        return (
+            None
+            if value is None
+            else (f"`{text}` needs the truth value of a tensor (TensorFlow: {_ITERATION}). Use {operation} of tf.stack([...]).", value, _ITERATION)
+        )
     if call.dotted == "builtins.sorted" and len(call.args) == 1 and call.args[0].is_python and "key" not in call.keywords:
         members = _members(call.args[0])
         value = _first_tensor(members)
@@ -239,13 +248,26 @@ def _calls_back(node: cst.Call, call: CallFacts, facts: Facts) -> Found:
         value = _result(key, facts)
         if value is not None and has_no_python_value(value):
             return f"`{text}` compares the tensors that `key` gives (TensorFlow: {_ITERATION}). Use tf.argsort, tf.argmax or tf.argmin.", value, _ITERATION
-    if call.dotted == "builtins.map" and len(call.args) > 1 and call.args[0].kind is Kind.FUNCTION and call.args[0].ref in _CALLED_AS_VALUES:
-        member = _first_tensor(_members(call.args[1]))
-        name = str(call.args[0].ref).rpartition(".")[2]
-        if member is not None and not (name in ("any", "all", "sum", "max", "min") and member.shape == ()):
-            message = f"`{text}` hands Python's own `{name}` to `map`: AutoGraph replaces it only where it is called (TensorFlow: {_NO_LENGTH})."
-            return f"{message} Use `[{name}(v) for v in ...]`, or a tf operation.", member, _NO_LENGTH
-    return None
+    return _hands_builtin(text, call, key)
+
+
+def _hands_builtin(text: str, call: CallFacts, key: Value | None) -> Found:
+    """`map(len, tensors)`, `sorted(tensors, key=len)`, `reduce(max, tensors)`: the builtin itself is called, not what AutoGraph puts in its place."""
+    if call.dotted in ("builtins.map", "functools.reduce") and len(call.args) > 1:
+        handed, source = call.args[0], call.args[1]
+    elif key is not None and call.args:
+        handed, source = key, call.args[0]
+    else:
+        return None
+    member = _first_tensor(_members(source))
+    if member is None or handed.kind not in (Kind.FUNCTION, Kind.CLASS) or not isinstance(handed.ref, str):
+        return None
+    name = handed.ref.removeprefix("builtins.")
+    if name not in (_COMPARING if call.dotted == "functools.reduce" or len(call.args) > 2 else _CONVERTING):
+        return None
+    error = _NO_LENGTH if name in ("len", "int", "float") else _ITERATION
+    message = f"`{text}` calls Python's own `{name}`, since AutoGraph replaces a builtin only where it is called by name (TensorFlow: {error})."
+    return f"{message} Use a comprehension with `{name}(...)` or a tf operation.", member, error
 
 
 def _result(function: Value, facts: Facts) -> Value | None:

@@ -38,7 +38,7 @@ from collections.abc import Iterator
 import libcst as cst
 
 from tflint_graph.rule_api import CONVERTED, CallFacts, Claim, Facts, Frame, Kind, Rule, Severity, Value
-from tflint_graph.rules.conversion._container_state import MUTATORS, is_bound_in, is_mutable_container, is_outside, is_read_later, names_in, root_name, staged_frames
+from tflint_graph.rules.conversion._container_state import MUTATORS, is_bound_in, is_mutable_container, may_be_bound_in, outlives, root_name, staged_frames
 
 RULE = Rule(
     code="TFG157",
@@ -95,23 +95,23 @@ def check(node: cst.Call | cst.Del, facts: Facts) -> Iterator[Claim]:
             yield from _changed(node, holder, (), facts)
         return
     call = facts.call(node)
-    if call is None or call.dotted is None:
+    if call is None:
         return
     if call.dotted == "builtins.next" and call.args:
         yield from _advanced(node, node.args[0].value, call, facts)
-    elif isinstance(node.func, cst.Attribute) and node.func.attr.value in MUTATORS and call.receiver is not None and is_mutable_container(call.receiver):
+    elif isinstance(node.func, cst.Attribute) and node.func.attr.value in MUTATORS and is_mutable_container(facts.value(node.func.value)):
         yield from _changed(node, node.func.value, (*call.args, *call.keywords.values()), facts)
 
 
 def _changed(node: cst.Call | cst.Del, holder: cst.BaseExpression, handed: tuple[Value, ...], facts: Facts) -> Iterator[Claim]:
     for frame in staged_frames(node, facts):
-        if is_outside(holder, frame, facts) and (is_read_later(holder, frame, facts) or _taken_in_loop(node, frame)):
+        if outlives(holder, frame, facts) or (_takes_in_loop(node, frame) and not may_be_bound_in(holder, frame, facts)):
             tensor = next((value for value in handed if value.contains_tensor()), None)
             yield Claim(node, _message(node, holder, tensor, frame, facts), because=_reasons(tensor, frame, facts))
             return
 
 
-def _taken_in_loop(node: cst.Call | cst.Del, frame: Frame) -> bool:
+def _takes_in_loop(node: cst.Call | cst.Del, frame: Frame) -> bool:
     """`x = items.pop()` in a loop takes the same element in every iteration."""
     return frame.is_loop and isinstance(node, cst.Call) and isinstance(node.func, cst.Attribute) and node.func.attr.value in ("pop", "popleft", "popitem")
 
@@ -120,7 +120,9 @@ def _message(node: cst.Call | cst.Del, holder: cst.BaseExpression, tensor: Value
     text = facts.source(node)
     name = facts.source(holder)
     where = "loop" if frame.is_loop else "function" if frame.is_function else "branch"
-    growing = isinstance(node, cst.Call) and isinstance(node.func, cst.Attribute) and node.func.attr.value in ("append", "extend", "insert", "add", "appendleft")
+    growing = (
+        isinstance(node, cst.Call) and isinstance(node.func, cst.Attribute) and node.func.attr.value in ("append", "extend", "insert", "add", "appendleft")
+    )
     leaked = _leaked(node, tensor, frame, facts)
     if leaked is not None:
         what = f"`{text}` leaks {leaked} out of the {where}'s graph (TensorFlow: InaccessibleTensorError)"
@@ -148,8 +150,7 @@ def _leaked(node: cst.Call | cst.Del, tensor: Value | None, frame: Frame, facts:
         if value is tensor or value.contains_tensor():
             if isinstance(arg.value, cst.Name) and not frame.is_function and not is_bound_in(arg.value.value, frame, facts):
                 return None  # made outside: no leak, but only one change
-            named = not names_in(arg.value).isdisjoint({arg.value.value} if isinstance(arg.value, cst.Name) else set())
-            return f"the tensor `{facts.source(arg.value)}`" if named or value.is_tensor else f"tensors in `{facts.source(arg.value)}`"
+            return f"the tensor `{facts.source(arg.value)}`" if value.is_tensor else f"tensors in `{facts.source(arg.value)}`"
     return None
 
 

@@ -220,5 +220,7 @@ def _zip(text: str, call: CallFacts) -> Found:
         return f"`{text}` runs through dataset iterators in Python: {_WITHOUT_END}. Use Dataset.zip, or `zip` of the datasets.", data[0], None
     if not all(value.is_container or value.pytype == "range" for value in others) or not _is_data(call.args[0]):
         return None
-    message = f"`{text}` asks the {_kind(data[0])} for one element more than the other argument has (TensorFlow, when it runs: OutOfRangeError: End of sequence)"
+    message = (
+        f"`{text}` asks the {_kind(data[0])} for one element more than the other argument has (TensorFlow, when it runs: OutOfRangeError: End of sequence)"
+    )
     return f"{message}. Put the Python sequence first, or make it a dataset and use Dataset.zip.", data[0], Severity.WARNING

@@ -37,7 +37,7 @@ from collections.abc import Iterator
 import libcst as cst
 
 from tflint_graph.rule_api import CONVERTED, Claim, Facts, Frame, Rule, Severity, Value
-from tflint_graph.rules.conversion._container_state import changed_items, is_bound_in, is_mutable_container, is_outside, is_read_later, names_in, staged_frames
+from tflint_graph.rules.conversion._container_state import changed_items, is_bound_in, is_mutable_container, names_in, outlives, staged_frames
 from tflint_graph.rules.conversion._graph_values import is_handled
 
 RULE = Rule(
@@ -87,7 +87,7 @@ def check(node: cst.Assign | cst.AugAssign, facts: Facts) -> Iterator[Claim]:
             continue
         for frame in staged_frames(node, facts):
             key = _unfollowed(item, frame, facts) if not frame.is_function else None
-            if key is not None and is_outside(item.value, frame, facts) and is_read_later(item.value, frame, facts) and not is_handled(node, facts, "ValueError"):
+            if key is not None and outlives(item.value, frame, facts) and not is_handled(node, facts, "ValueError"):
                 yield _claim(node, item, key, frame, facts)
                 break
 

@@ -109,7 +109,7 @@ def _compare(left: cst.BaseExpression, operator: cst.BaseCompOp, right: cst.Base
 def _membership(left: cst.BaseExpression, right: cst.BaseExpression, facts: Facts) -> tuple[str, Value] | None:
     item, holder = facts.value(left), facts.value(right)
     source = f"`{facts.source(left)}` in `{facts.source(right)}`"
-    if _is_tensor(holder) and holder.ragged is None:
+    if _is_tensor(holder) and holder.ragged is None and (holder.dtype is not None or item.pytype != "str"):
         return f"Looking for {source}, a tensor, needs to iterate over it (TensorFlow: TypeError). Use `tf.reduce_any(tf.equal(...))`.", holder
     if _is_tensor(item):
         if holder.is_python and holder.pytype in _HASHED and holder.items != () and holder.elements != ():

@@ -39,7 +39,7 @@ RULE = Rule(
     severity=Severity.ERROR,
     since="0.1.0",
     contexts=TRACED,
-    triggers=frozenset({"AsyncFunctionDef"}),
+    triggers=frozenset({"AsyncFunctionDef", "Await", "Return"}),
 )
 
 BAD = """

@@ -34,16 +34,16 @@ from collections.abc import Iterator
 
 import libcst as cst
 
-from tflint_graph.rule_api import TRACED, Claim, Facts, Kind, Rule, Severity
-from tflint_graph.rules.conversion._graph_values import is_handled, runs_eagerly
+from tflint_graph.rule_api import TRACED, Claim, Context, Facts, Kind, Rule, Severity
+from tflint_graph.rules.conversion._graph_values import is_handled, is_structure_of_tensors, runs_eagerly
 
 RULE = Rule(
     code="TFG150",
     name="numpy-method-on-tensor",
     severity=Severity.ERROR,
     since="0.1.0",
-    contexts=TRACED,
-    triggers=frozenset({"call:numpy", "call:item", "call:tolist", "call:eval", "Attribute"}),
+    contexts=TRACED | frozenset({Context.EAGER}),
+    triggers=frozenset({"call:numpy", "call:item", "call:tolist", "call:eval", "call:to_list", "Attribute"}),
 )
 
 BAD = """
@@ -71,25 +71,31 @@ def log_loss(loss: tf.Tensor):
 print(log_loss(tf.constant(2.0)).numpy())
 """
 
-_ONLY_TENSORS = ("item", "tolist", "eval")
+_METHODS = ("numpy", "item", "tolist", "eval", "to_list")
 
 
 def check(node: cst.Attribute, facts: Facts) -> Iterator[Claim]:
     name = node.attr.value
-    if name != "numpy" and name not in _ONLY_TENSORS:
+    if name not in _METHODS:
         return
     value = facts.value(node.value)
     called = isinstance(parent := facts.parent(node), cst.Call) and parent.func is node
-    if value.is_symbolic and value.ragged is None:
+    if (value.is_symbolic and value.ragged is None and name != "to_list") or (is_structure_of_tensors(value) and name == "numpy"):
         error = "ValueError" if name == "eval" else "AttributeError"
         what = "`{0}` needs the value of the tensor `{1}`, which does not exist while tracing"
     elif value.kind is Kind.VARIABLE and name == "numpy" and called:
         error, what = "NotImplementedError", "`{0}` reads the variable `{1}`, which has no value while tracing"
-    elif value.is_symbolic and value.ragged == "ragged" and name == "numpy" and called:
+    elif value.is_symbolic and value.ragged == "ragged" and name in ("numpy", "to_list") and called:
         error, what = "ValueError", "`{0}` needs the value of the ragged tensor `{1}`, which does not exist while tracing"
     else:
         return
-    if runs_eagerly(node, facts) or is_handled(node, facts, error):
+    function = facts.function(node)
+    if function is None or runs_eagerly(node, facts) or is_handled(node, facts, error):
+        return
+    if function.contexts == {Context.EAGER}:
+        if is_captured(node.value, facts):
+            message = f"`{facts.source(node)}` reads a tensor of the graph around `{function.display}`, which has no value in there (TensorFlow, when it runs: {error})"
+            yield Claim(node, f"{message}. Pass `{facts.source(node.value)}` as an argument (`inp=[...]`).", because=(value,))
         return
     message = what.format(f"{facts.source(node)}()" if called else facts.source(node), facts.source(node.value))
     yield Claim(node, f"{message} (TensorFlow: {error}). Compute with it as it is, or call `.{name}()` outside of the traced function.", because=(value,))

@@ -42,7 +42,7 @@ from typing import Final
 import libcst as cst
 
 from tflint_graph.rule_api import TRACED, Claim, Facts, Kind, Rule, Severity, Value
-from tflint_graph.rules.conversion._graph_values import has_no_python_value, is_handled, no_python_value_in, runs_eagerly
+from tflint_graph.rules.conversion._graph_values import has_no_python_value, is_handled, is_structure_of_tensors, no_python_value_in, runs_eagerly
 
 RULE = Rule(
     code="TFG151",
@@ -84,6 +84,7 @@ _HARMLESS: Final = frozenset({
     "numpy.shape", "numpy.ndim", "numpy.flip", "numpy.rollaxis", "numpy.isscalar", "numpy.iterable", "numpy.str_", "numpy.printoptions", "numpy.bmat",
     "numpy.errstate", "numpy.dtype",
 })  # fmt: skip
+_OF_ANY_OBJECT: Final = frozenset({"numpy.array", "numpy.asarray", "numpy.full"})  # a dict of tensors makes an array of objects
 _ALWAYS_FALSE: Final = frozenset({"numpy.array_equal", "numpy.array_equiv"})
 _SUFFICES_AS_ATTRIBUTE: Final = frozenset({"numpy.shape", "numpy.ndim"})
 
@@ -120,6 +121,8 @@ def _call(node: cst.Call, facts: Facts) -> Found:
     if call is None:
         return None
     dotted = call.dotted or _vectorised(node, facts)
+    if dotted == "builtins.map" and call.args and isinstance(call.args[0].ref, str):
+        return _mapped(node, call.args[0].ref, call.args[1:], facts)
     if dotted is None or not dotted.startswith(("numpy.", "math.", "ndarray.")):
         return None
     handed = [*call.args, *call.keywords.values()]
@@ -133,13 +136,32 @@ def _call(node: cst.Call, facts: Facts) -> Found:
             return None
         if dotted == "numpy.size" and len(handed) > 1 and not handed[0].is_python:
             return None
+        if value is None and dotted in _INSTEAD and dotted not in _OF_ANY_OBJECT:
+            value = next((v for v in call.args if is_structure_of_tensors(v)), None)
     if value is None:
         return None
     text, name = facts.source(node), dotted.partition(".")[0] if not dotted.startswith("ndarray") else "numpy"
     if dotted in _ALWAYS_FALSE:
-        return f"`{text}` is always False while tracing: NumPy cannot read {_named(value, node, facts)}, and hides it. Use `tf.reduce_all(tf.equal(...))`.", value, error
+        return (
+            f"`{text}` is always False while tracing: NumPy cannot read {_named(value, node, facts)}, and hides it. Use `tf.reduce_all(tf.equal(...))`.",
+            value,
+            error,
+        )
     library = "NumPy" if name == "numpy" else "math"
-    return f"`{text}` needs the numbers in {_named(value, node, facts)}, and {library} gets them only eagerly (TensorFlow: {error}). {_advice(dotted)}", value, error
+    return (
+        f"`{text}` needs the numbers in {_named(value, node, facts)}, and {library} gets them only eagerly (TensorFlow: {error}). {_advice(dotted)}",
+        value,
+        error,
+    )
+
+
+def _mapped(node: cst.Call, dotted: str, sources: tuple[Value, ...], facts: Facts) -> Found:
+    """`map(np.sqrt, tensors)`."""
+    value = next((v for source in sources if source.is_python and (v := no_python_value_in(source)) is not None), None)
+    if value is None or dotted not in _INSTEAD:
+        return None
+    error = "TypeError" if dotted.startswith("math.") else "NotImplementedError"
+    return f"`{facts.source(node)}` calls a function that needs the numbers in a tensor (TensorFlow: {error}). {_advice(dotted)}", value, error
 
 
 def _vectorised(node: cst.Call, facts: Facts) -> str | None:
@@ -176,7 +198,7 @@ def _item(node: cst.Subscript, facts: Facts) -> Found:
                 error = "NotImplementedError" if isinstance(element.slice, cst.Index) else "TypeError"
                 return f"`{text}` needs the number in the index `{facts.source(part)}`, a tensor (TensorFlow: {error}). Use `tf.gather`.", index, error
     stored = _stored(node, facts)
-    if stored is None or array.dtype == "object" or not has_no_python_value(stored):
+    if stored is None or array.dtype in (None, "object") or not has_no_python_value(stored):
         return None
     message = f"Storing a tensor in the array `{facts.source(node.value)}` needs its number (NumPy: ValueError or NotImplementedError)"
     return f"{message}. Collect the tensors in a list and use tf.stack, or use tf.tensor_scatter_nd_update.", stored, "ValueError"

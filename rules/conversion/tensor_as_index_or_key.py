@@ -130,7 +130,13 @@ def _found(node: Suspect, facts: Facts) -> Found:
 
 
 def _index(node: cst.Subscript, holder: cst.BaseExpression, place: cst.BaseSlice, facts: Facts) -> Found:
-    parts = [place.value] if isinstance(place, cst.Index) else [p for p in (place.lower, place.upper, place.step) if p is not None] if isinstance(place, cst.Slice) else []
+    parts = (
+        [place.value]
+        if isinstance(place, cst.Index)
+        else [p for p in (place.lower, place.upper, place.step) if p is not None]
+        if isinstance(place, cst.Slice)
+        else []
+    )
     for part in parts:
         value = facts.value(part)
         if has_no_python_value(value):
@@ -168,13 +174,21 @@ def _call(node: cst.Call, first: cst.BaseExpression, facts: Facts) -> Found:
     text = f"`{facts.source(node)}`"
     if call.dotted in _INDEX_METHODS:
         value = facts.value(first)
-        return (f"{text} needs the number in the tensor `{facts.source(first)}` (TensorFlow: TypeError). Use tf.gather on a tensor.", value) if has_no_python_value(value) else None
+        return (
+            (f"{text} needs the number in the tensor `{facts.source(first)}` (TensorFlow: TypeError). Use tf.gather on a tensor.", value)
+            if has_no_python_value(value)
+            else None
+        )
     if call.dotted in _KEY_METHODS or call.dotted == "builtins.hash":
         return _key(first, text, facts)
     if call.dotted in _SET_MAKERS and call.args and call.args[0].is_python:
         members = call.args[0].elements if call.args[0].elements is not None else (call.args[0].element,) if call.args[0].element is not None else ()
         value = next((member for member in members if member.is_tensor or member.kind is Kind.VARIABLE), UNHASHED)
-        return None if value is UNHASHED else (f"{text} needs the hash of tensors, which have none (TensorFlow: TypeError). Use a list, or tf.unique on a tensor.", value)
+        return (
+            None
+            if value is UNHASHED
+            else (f"{text} needs the hash of tensors, which have none (TensorFlow: TypeError). Use a list, or tf.unique on a tensor.", value)
+        )
     return None
 
 

@@ -37,7 +37,8 @@ from collections.abc import Iterator
 import libcst as cst
 
 from tflint_graph.rule_api import CONVERTED, Claim, Facts, Frame, Rule, Severity, Staging
-from tflint_graph.rules.conversion._lowering import Loop, converted, in_graph_loop, lower
+from tflint_graph.rules.conversion._blocks import Loop
+from tflint_graph.rules.conversion._lowering import converted, in_graph_loop, lower
 from tflint_graph.rules.conversion._stopped import header
 
 RULE = Rule(

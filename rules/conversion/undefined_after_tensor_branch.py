@@ -34,13 +34,14 @@ There is no automatic fix, since only the author knows the default. Bind the nam
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 
 import libcst as cst
 
 from tflint_graph.rule_api import CONVERTED, Claim, Facts, Kind, NameFlow, Rule, Severity, Staging, Value
-from tflint_graph.rules.conversion._iterations import bound_before, skipped, tensor_tests
-from tflint_graph.rules.conversion._lowering import Loop
+from tflint_graph.rules.conversion._blocks import Loop
+from tflint_graph.rules.conversion._iterations import bound_before, bound_in, skipped, tensor_tests
 from tflint_graph.rules.conversion._stopped import condition, header
 
 RULE = Rule(
@@ -101,7 +102,7 @@ def _branch(node: cst.If, facts: Facts) -> Iterator[Claim]:
     if branch is None or branch.staging is not Staging.TENSOR or branch.body_ends or branch.orelse_ends:
         return
     for name in branch.names.values():
-        if _unbound(name.body) == _unbound(name.orelse) or name.name == "return":
+        if _unbound(name.body) == _unbound(name.orelse) or name.name == "return" or _of_a_global(name.name, node, facts):
             continue
         if not (name.read_after or _is_state(name.name)) or _reported_at_loop(node, name.name, facts):
             continue
@@ -118,6 +119,18 @@ def _is_state(name: str) -> bool:
     return "." in name or "[" in name
 
 
+def _of_a_global(name: str, node: cst.CSTNode, facts: Facts) -> bool:
+    """True for an attribute or item of an object that the function does not own: anyone may have set it."""
+    if not _is_state(name):
+        return False
+    root = re.split(r"[.\[]", name, maxsplit=1)[0]
+    for frame in facts.frames(node, beyond_function=True):
+        function = facts.function(frame.node) if frame.is_function else None
+        if function is not None and (root in function.params or bound_in(function.node, root)):
+            return False
+    return True
+
+
 def _reported_at_loop(node: cst.If, name: str, facts: Facts) -> bool:
     """True if the loop around has the same fault: the name leaves the loop."""
     return any(isinstance(frame.node, (cst.For, cst.While)) and _some_iterations(frame.node, name, facts) for frame in facts.frames(node))
@@ -128,7 +141,7 @@ def _loop(node: Loop, facts: Facts) -> Iterator[Claim]:
     if loop is None or loop.staging not in (Staging.TENSOR, Staging.DATASET):
         return
     for name in loop.names.values():
-        if not _unbound(name.before) or not (name.read_after or name.carried or (_is_state(name.name) and loop.staging is Staging.DATASET)):
+        if not _unbound(name.before) or not (name.read_after or name.carried or _is_state(name.name)) or _of_a_global(name.name, node, facts):
             continue
         why = _why(node, name, facts)
         if why:
@@ -143,7 +156,7 @@ def _loop(node: Loop, facts: Facts) -> Iterator[Claim]:
 def _why(node: Loop, name: NameFlow, facts: Facts) -> str:
     """Why TensorFlow cannot define the name itself, or "" where it can."""
     loop = facts.loop(node)
-    if loop is not None and name.read_after and (loop.staging is Staging.DATASET or loop.iterable.ragged is not None):
+    if loop is not None and (name.read_after or _is_state(name.name)) and (loop.staging is Staging.DATASET or loop.iterable.ragged is not None):
         return ", which runs over a dataset or iterator, and it is read after it" if loop.iterable.ragged is None else ", and it is read after it"
     if _read_too_early(node, name, facts):
         return ", and a branch that a tensor decides reads it before it is defined"
@@ -160,7 +173,7 @@ def _some_iterations(node: Loop, name: str, facts: Facts) -> bool:
     """True if a tensor decides whether an iteration binds a name that is unbound before the loop and read after it."""
     loop = facts.loop(node)
     flow = loop.names.get(name) if loop is not None else None
-    if loop is None or flow is None or loop.staging is not Staging.TENSOR or not _unbound(flow.before) or not flow.read_after:
+    if loop is None or flow is None or loop.staging is not Staging.TENSOR or not _unbound(flow.before) or not (flow.read_after or _is_state(name)):
         return False
     return any(_binds_on_one_path(test, name, facts) for test in tensor_tests(node, facts)) or skipped(node, flow, facts)
 

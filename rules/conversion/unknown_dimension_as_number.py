@@ -87,14 +87,14 @@ _SIZES: Final[dict[str, tuple[int | str, ...]]] = {
     "tensorflow.fill": (0, "dims"), "tensorflow.reshape": (1, "shape"), "tensorflow.broadcast_to": (1, "shape"), "tensorflow.tile": (1, "multiples"),
     "tensorflow.constant": (0, "value", "shape"), "tensorflow.convert_to_tensor": (0, "value"), "tensorflow.cast": (0, "x"), "tensorflow.eye": (0, 1, "num_rows"),
     "tensorflow.range": (0, 1, 2, "start", "limit", "delta"), "tensorflow.linspace": (2, "num"), "tensorflow.one_hot": (1, "depth"), "tensorflow.repeat": (1, "repeats"),
-    "tensorflow.pad": (1, "paddings"), "tensorflow.slice": (1, 2, "begin", "size"), "tensorflow.split": (1, "num_or_size_splits"), "tensorflow.stack": (0, "values"),
+    "tensorflow.pad": (1, "paddings"), "tensorflow.slice": (1, 2, "begin", "size"), "tensorflow.split": (1, "num_or_size_splits"), "tensorflow.stack": (0, "values"), "tensorflow.concat": (0, "values"),
     "tensorflow.image.resize": (1, "size"), "tensorflow.scatter_nd": (2, "shape"), "tensorflow.maximum": (0, 1, "x", "y"), "tensorflow.minimum": (0, 1, "x", "y"),
     "tensorflow.add": (0, 1, "x", "y"), "tensorflow.subtract": (0, 1, "x", "y"), "tensorflow.multiply": (0, 1, "x", "y"), "tensorflow.divide": (0, 1, "x", "y"),
     "tensorflow.math.add": (0, 1, "x", "y"), "tensorflow.math.multiply": (0, 1, "x", "y"), "tensorflow.math.divide": (0, 1, "x", "y"),
     "tensorflow.equal": (0, 1, "x", "y"), "tensorflow.less": (0, 1, "x", "y"), "tensorflow.greater": (0, 1, "x", "y"), "tensorflow.TensorArray": (1, "size"),
 }  # fmt: skip
 
-Suspect = cst.BinaryOperation | cst.UnaryOperation | cst.AugAssign | cst.Comparison | cst.Call | cst.Subscript
+Suspect = cst.BinaryOperation | cst.UnaryOperation | cst.AugAssign | cst.Comparison | cst.Call | cst.Subscript | cst.FormattedStringExpression
 Found = tuple[str, Value, str, Severity | None] | None
 
 
@@ -120,16 +120,18 @@ def _found(node: Suspect, facts: Facts) -> Found:
             if isinstance(operator, cst.Modulo) and facts.value(left).pytype == "str":
                 return None
             return _operand(left, right, node, facts)
-        case cst.AugAssign(target=target, value=value):
-            return _operand(value, target, node, facts)
+        case cst.AugAssign(target=target, value=change):
+            return _operand(change, target, node, facts)
         case cst.UnaryOperation(operator=cst.Minus() | cst.Plus() | cst.BitInvert(), expression=operand):
             return _operand(operand, operand, node, facts)
         case cst.Comparison(left=left, comparisons=[cst.ComparisonTarget(operator=operator, comparator=right)]):
             return _compared(left, operator, right, facts)
         case cst.Subscript(value=holder, slice=[cst.SubscriptElement(slice=cst.Index(value=index))]):
-            value, container = facts.value(index), facts.value(holder)
-            if is_unknown_dimension(value) and container.is_python and container.pytype in ("list", "tuple", "range", "str"):
-                return f"The index {_named(index, facts)} is None while tracing", value, "TypeError", None
+            place, container = facts.value(index), facts.value(holder)
+            if is_unknown_dimension(place) and container.is_python and container.pytype in ("list", "tuple", "range", "str"):
+                return f"The index {_named(index, facts)} is None while tracing", place, "TypeError", None
+        case cst.FormattedStringExpression(conversion=None, format_spec=spec, expression=inner) if spec and is_unknown_dimension(facts.value(inner)):
+            return f"{_named(inner, facts)} is None while tracing and cannot be formatted as a number", facts.value(inner), "TypeError", None
         case cst.Call():
             call = facts.call(node)
             return _call(node, call, facts) if call is not None and call.dotted is not None else None
@@ -197,7 +199,9 @@ def _call(node: cst.Call, call: CallFacts, facts: Facts) -> Found:
     return None
 
 
-_OVER_ENTRIES: Final = frozenset({"builtins.sum", "builtins.max", "builtins.min", "math.prod", "numpy.prod", "numpy.zeros", "numpy.ones", "numpy.empty", "numpy.full", "numpy.sum"})
+_OVER_ENTRIES: Final = frozenset(
+    {"builtins.sum", "builtins.max", "builtins.min", "math.prod", "numpy.prod", "numpy.zeros", "numpy.ones", "numpy.empty", "numpy.full", "numpy.sum"}
+)
 
 
 def _holds_unknown(value: Value) -> bool:

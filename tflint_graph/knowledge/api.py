@@ -93,8 +93,8 @@ class Api:
     params   parameter names in order, `self` left out; "*args" and "**kwargs" are spelled so, keyword-only names follow a "*" or a "*args"
     ops      a call in a graph creates TensorFlow operations
     eager_only  an attribute or method that only eager values have: on a symbolic tensor, a dataset or variable in a graph it raises
-    unless   `returns` and all that follows from it holds only if none of these optional parameters is given (tf.linalg.svd(compute_uv=False) is no tuple):
-             see `given`
+    unless   optional parameters that change what is returned, like compute_uv of tf.linalg.svd
+    exact    the row for calls that give none of them (see `given`); this row then only says what holds for all calls
     like     for "same": the position of that parameter, -1 for self
     bases    for classes: canonical names of the known base classes, nearest first
     source   where the row comes from: "checked" (by hand, against the library) or "measured" (by tracing calls; classes and constants by looking at the
@@ -119,6 +119,7 @@ class Api:
     eager_only: bool = False
     unless: tuple[str, ...] = ()
     agree: tuple[int, ...] = ()
+    exact: Api | None = None
 
     def position(self, parameter: str) -> int | None:
         """The position at which a parameter may be passed; None for keyword-only or unknown names."""
@@ -130,11 +131,10 @@ class Api:
         return None
 
     def given(self, positional: int, keywords: Collection[str]) -> Api:
-        """What holds for a call with so many positional arguments and these keywords: the row itself, or an "unknown" one where `unless` forbids to rely on
-        it."""
-        if any(name in keywords or ((at := self.position(name)) is not None and at < positional) for name in self.unless):
-            return Api(self.name, self.kind, params=self.params, ops=self.ops)
-        return self
+        """What holds for a call with so many positional arguments and these keywords: `exact`, or this row if one of `unless` is given."""
+        if self.exact is None or any(name in keywords or (name in self.params and self.params.index(name) < positional) for name in self.unless):
+            return self
+        return self.exact
 
 
 @dataclass(frozen=True, slots=True)
@@ -283,7 +283,12 @@ def _read(name: str, rest: str, source: str) -> Api:
     if ops is None:
         ops = kind != "constant" and _makes_ops(notation)
     api = _api(name, kind, notation, tuple(filter(None, params.split(","))), ops, source)
-    return replace(api, bases=bases, eager_only=eager_only, unless=unless) if bases or eager_only or unless else api
+    if bases or eager_only:
+        api = replace(api, bases=bases, eager_only=eager_only)
+    if unless:
+        returns = "python" if api.returns == "python" else "unknown"
+        return Api(name, kind, returns, params=api.params, ops=api.ops, source=source, unless=unless, exact=api)
+    return api
 
 
 def _makes_ops(notation: Notation) -> bool:

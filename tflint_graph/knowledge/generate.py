@@ -20,7 +20,7 @@ from typing import Any
 
 HERE = Path(__file__).parent
 BATCH = 150  # functions per worker: measuring leaves much behind in memory
-STALL = 40.0  # seconds without an answer after which a worker is killed and the function at hand given up
+STALL = 120.0  # seconds without an answer after which a worker is killed and the function at hand given up
 
 # Functions that must not be called at random: they touch files, devices, sessions or global settings, take callbacks, or belong to test and distribution
 # machinery.
@@ -47,7 +47,8 @@ NOT_CALLED = (
 CALLED_KERAS = ("keras.ops.", "keras.activations.", "keras.losses.", "keras.metrics.", "keras.random.", "keras.backend.")
 NOT_CALLED_KERAS = frozenset(
     f"keras.backend.{name}"
-    for name in "clear_session reset_uids set_learning_phase set_session get_session manual_variable_initialization learning_phase_scope set_value batch_set_value "
+    for name in "clear_session reset_uids set_learning_phase set_session get_session "
+    "manual_variable_initialization learning_phase_scope set_value batch_set_value "
     "get_uid rnn function set_floatx set_epsilon set_image_data_format in_train_phase in_test_phase map_fn foldl foldr switch "
     "learning_phase eval get_value batch_get_value ctc_decode placeholder".split()
 )

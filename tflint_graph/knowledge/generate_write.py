@@ -83,7 +83,7 @@ def _aliases(names: Names, kept: set[str]) -> list[str]:
 
     Public modules hold the spellings that are not canonical, private modules all public objects found in them.
     """
-    modules: dict[str, dict[str, str]] = {module: dict(row) for module, row in names.internal.items() if module not in UNUSED_MODULES}
+    modules: dict[str, dict[str, str]] = {module: dict(row) for module, row in names.internal.items() if _is_imported(module)}
     for spelling, name in names.aliases.items():
         if not _derived(spelling, name, names):
             module, _, last = spelling.rpartition(".")
@@ -98,6 +98,11 @@ def _aliases(names: Names, kept: set[str]) -> list[str]:
         if groups:
             lines.append("\t".join([module, *(f"{prefix} {' '.join(words)}" for prefix, words in groups.items())]))
     return lines
+
+
+def _is_imported(module: str) -> bool:
+    """Whether programs outside the libraries plausibly import from a private module. The deepest ones are left to the libraries themselves."""
+    return module not in UNUSED_MODULES and module.count(".") < (4 if module.startswith("keras.") else 5)
 
 
 def _derived(spelling: str, name: str, names: Names) -> bool:
