@@ -68,7 +68,7 @@ def test_canonical_names_are_final() -> None:
 
 
 def test_the_tables_are_small_and_load_fast() -> None:
-    assert sum(path.stat().st_size for path in TABLES.glob("*.txt")) < 450_000
+    assert sum(path.stat().st_size for path in TABLES.glob("*.txt")) < 460_000
     code = "import time; from tflint_graph.knowledge import api; t = time.perf_counter(); api.lookup('tensorflow.reduce_sum'); print(time.perf_counter() - t)"
     took = [float(subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True).stdout) for _ in range(3)]
     assert min(took) < 0.1  # about 10 ms on a quiet machine

@@ -28,7 +28,9 @@ def main(arguments: Sequence[str] | None = None) -> int:
     with contextlib.suppress(AttributeError, ValueError, OSError):
         sys.stdout.reconfigure(errors="backslashreplace")  # type: ignore[union-attr]
     try:
-        return int(options.run(options))
+        code = int(options.run(options))
+        sys.stdout.flush()  # here, so that a closed pipe is noticed while it can be dealt with
+        return code
     except UsageError as error:
         print(f"tflint-graph: {error}", file=sys.stderr)
         return FAILED

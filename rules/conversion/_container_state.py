@@ -30,14 +30,14 @@ def is_mutable_container(value: Value) -> bool:
 
 def changed_items(node: Change) -> list[cst.Subscript]:
     """The `x[...]` that a statement assigns or deletes."""
-    trees = [target.target for target in node.targets] if isinstance(node, cst.Assign) else [node.target]
+    trees: list[cst.CSTNode] = [target.target for target in node.targets] if isinstance(node, cst.Assign) else [node.target]
     found: list[cst.Subscript] = []
     while trees:
         tree = trees.pop(0)
         if isinstance(tree, cst.Subscript):
             found.append(tree)
         elif isinstance(tree, (cst.Tuple, cst.List)):
-            trees = [element.value for element in tree.elements] + trees
+            trees[:0] = [element.value for element in tree.elements]
     return found
 
 
@@ -49,7 +49,7 @@ def root_name(node: cst.CSTNode) -> str | None:
 
 
 def staged_frames(node: cst.CSTNode, facts: Facts) -> Iterator[Frame]:
-    """The blocks around a node, innermost first, that TensorFlow traces once: branches and loops on tensors, and functions handed to tf.while_loop and the like."""
+    """The blocks around a node that TensorFlow traces once, innermost first: branches and loops on tensors, functions handed to tf.while_loop and the like."""
     for frame in facts.frames(node, beyond_function=True):
         if frame.is_tensor_flow:
             yield frame

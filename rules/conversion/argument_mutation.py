@@ -2,11 +2,12 @@
 
 ## What it does
 
-Reports, in a function handed to `tf.function` itself, `p.append(...)`, `p.update(...)` and other methods that change a list or dict, `p[key] = ...`, `p[key] += ...`, `del p[key]` and
-`p += [...]`, where `p` is a parameter (or an item of one) whose value is a Python list or dict. Under an `if` that Python decides this is a warning.
+Reports, in a function handed to `tf.function` itself, `p.append(...)`, `p.update(...)` and other methods that change a list or dict, `p[key] = ...`, `p[key]
++= ...`, `del p[key]` and `p += [...]`, where `p` is a parameter (or an item of one) whose value is a Python list or dict. Under an `if` that Python decides
+this is a warning.
 
-After `p = dict(p)`, `p = list(p)` or `p = p.copy()` the function changes its own copy. `*args` and `**kwargs` are new objects at each call. Dataset callbacks may change the
-dict they get, and so may plain helpers.
+After `p = dict(p)`, `p = list(p)` or `p = p.copy()` the function changes its own copy. `*args` and `**kwargs` are new objects at each call. Dataset callbacks
+may change the dict they get, and so may plain helpers.
 
 ## Why it is a problem
 
@@ -42,8 +43,8 @@ RULE = Rule(
     since="0.1.0",
     contexts=TRACED,
     triggers=frozenset({
-        "Subscript", "AugAssign", "call:append", "call:extend", "call:insert", "call:pop", "call:popitem", "call:remove", "call:clear", "call:update", "call:setdefault",
-        "call:sort", "call:reverse",
+        "Subscript", "AugAssign", "call:append", "call:extend", "call:insert", "call:pop", "call:popitem", "call:remove", "call:clear", "call:update",
+        "call:setdefault", "call:sort", "call:reverse",
     }),
     supersedes=frozenset({"TFG203"}),
 )  # fmt: skip
@@ -86,7 +87,7 @@ def check(node: cst.Call | cst.Assign | cst.AugAssign | cst.Del, facts: Facts) -
         name = root_name(holder)
         if name is not None and _is_argument(name, holder, function, facts):
             what = facts.source(node)
-            message = f"`{what}` changes the argument `{name}` of `{function.display}`, which tf.function forbids (TensorFlow: ValueError, should not modify its Python input arguments)"
+            message = f"`{what}` changes the argument `{name}` of `{function.display}`, which tf.function forbids (TensorFlow: ValueError)"
             severity = None if _is_certain(node, facts) else Severity.WARNING
             value = facts.value(holder)
             yield Claim(

@@ -4,15 +4,15 @@
 
 Reports, in code that TensorFlow traces,
 
-- `enumerate`, `zip`, `map`, `filter`, `iter`, `reversed`, `sum`, `any`, `all`, `min`, `max`, `functools.reduce` and the functions of `itertools` on a tensor or variable,
-  and `list(range(n))` with a tensor `n`;
+- `enumerate`, `zip`, `map`, `filter`, `iter`, `reversed`, `sum`, `any`, `all`, `min`, `max`, `functools.reduce` and the functions of `itertools` on a tensor
+  or variable, and `list(range(n))` with a tensor `n`;
 - `min(a, b)`, `max(a, b)`, `sorted`, `any`, `all` over several values of which some are tensors;
 - `filter`, `takewhile` and friends with a predicate, `min`, `max` and `sorted` with a `key`, that give a tensor;
 - `map(len, ...)`, `sorted(..., key=len)`, `reduce(max, ...)` over tensors: AutoGraph replaces builtins only where they are called;
 - a comprehension with an `if` on a tensor.
 
-In converted code `len`, `range`, `int`, `float`, `abs`, `sorted(t)` of one tensor and `sum([t, u])` work, and so do `enumerate`, `zip`, `map`, `filter`, `any` and
-`all` on datasets.
+In converted code `len`, `range`, `int`, `float`, `abs`, `sorted(t)` of one tensor and `sum([t, u])` work, and so do `enumerate`, `zip`, `map`, `filter`,
+`any` and `all` on datasets.
 
 ## Why it is a problem
 
@@ -25,8 +25,8 @@ AutoGraph replaces few builtins. The others are Python's own and ask the tensor 
 
 ## Fix safety
 
-There is no automatic fix. `sum`, `any`, `all`, `min`, `max` of a tensor are `tf.reduce_sum`, `tf.reduce_any`, `tf.reduce_all`, `tf.reduce_min`, `tf.reduce_max` when
-the tensor has one dimension; `max(a, b)` is `tf.maximum(a, b)`.
+There is no automatic fix. `sum`, `any`, `all`, `min`, `max` of a tensor are `tf.reduce_sum`, `tf.reduce_any`, `tf.reduce_all`, `tf.reduce_min`,
+`tf.reduce_max` when the tensor has one dimension; `max(a, b)` is `tf.maximum(a, b)`.
 
 ## References
 
@@ -53,9 +53,9 @@ RULE = Rule(
     triggers=frozenset({
         "ListComp", "SetComp", "DictComp", "GeneratorExp",
         "call:enumerate", "call:zip", "call:map", "call:filter", "call:iter", "call:reversed", "call:sum", "call:any", "call:all", "call:min", "call:max",
-        "call:sorted", "call:sort", "call:list", "call:tuple", "call:reduce", "call:chain", "call:from_iterable", "call:islice", "call:cycle", "call:accumulate",
-        "call:takewhile", "call:dropwhile", "call:filterfalse", "call:starmap", "call:product", "call:combinations", "call:permutations", "call:zip_longest",
-        "call:pairwise", "call:groupby", "call:tee", "call:compress", "call:__len__", "call:__iter__",
+        "call:sorted", "call:sort", "call:list", "call:tuple", "call:reduce", "call:chain", "call:from_iterable", "call:islice", "call:cycle",
+        "call:accumulate", "call:takewhile", "call:dropwhile", "call:filterfalse", "call:starmap", "call:product", "call:combinations",
+        "call:permutations", "call:zip_longest", "call:pairwise", "call:groupby", "call:tee", "call:compress", "call:__len__", "call:__iter__",
     }),
 )  # fmt: skip
 
@@ -185,7 +185,7 @@ def _decides(node: cst.Call, call: CallFacts, facts: Facts) -> Found:
     """A function that compares several values, or asks for their truth, and finds tensors among them."""
     text = facts.source(node)
     if call.dotted in _REDUCTIONS:
-        spread = [member for arg in node.args if arg.star == "*" for member in facts.value(arg.value).elements or ()]
+        spread = [member for arg in node.args if arg.star == "*" for member in _members(facts.value(arg.value))]
         members = [*call.args, *spread] if len(call.args) > 1 or spread else _members(call.args[0]) if call.args else []
         value = _first_tensor(members)
         if value is None or "key" in call.keywords or (len(members) < 2 and bool(call.args) and call.args[0].elements is not None):

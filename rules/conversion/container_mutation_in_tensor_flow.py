@@ -2,10 +2,11 @@
 
 ## What it does
 
-Reports, in converted code, `append`, `extend`, `insert`, `pop`, `remove`, `add`, `update` and the other methods that change a Python list, dict, set or deque, `del items[i]`,
-and `next()` of a Python iterator,
+Reports, in converted code, `append`, `extend`, `insert`, `pop`, `remove`, `add`, `update` and the other methods that change a Python list, dict, set or
+deque, `del items[i]`, and `next()` of a Python iterator,
 
-- under an `if` on a tensor, after a `continue`, `break` or `return` under one, in a loop over a tensor or dataset, or in a function handed to `tf.while_loop`, `tf.map_fn`, `tf.cond` ...,
+- under an `if` on a tensor, after a `continue`, `break` or `return` under one, in a loop over a tensor or dataset, or in a function handed to
+  `tf.while_loop`, `tf.map_fn`, `tf.cond` ...,
 - where the container was made outside of that block and is read after it.
 
 A container that one iteration or branch makes and uses up is fine, and so are Python loops, `ta = ta.write(i, x)`, variables, lookup tables and metrics.
@@ -26,7 +27,7 @@ Python range where the length is known while tracing.
 
 ## References
 
-- https://github.com/tensorflow/tensorflow/blob/master/tensorflow/python/autograph/g3doc/reference/limitations.md#mutation
+- https://github.com/tensorflow/tensorflow/blob/master/tensorflow/python/autograph/g3doc/reference/limitations.md
 - `tensorflow/python/autograph/operators/control_flow.py`
 - https://www.tensorflow.org/guide/function#accumulating_values_in_a_loop
 """

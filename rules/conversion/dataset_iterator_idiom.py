@@ -111,7 +111,8 @@ def _handlers(node: cst.Try, facts: Facts) -> Iterator[Claim]:
         if name is not None and handler.type is not None:
             endless = any(frame.part == "while" and _is_forever(frame.node) for frame in facts.frames(node))
             effect = "the trace never ends" if endless else "the graph stops with OutOfRangeError when it runs"
-            message = f"`except {facts.source(handler.type)}` cannot see the end of the dataset iterator: `next()` adds an operation while tracing and returns, and {effect}"
+            what = f"`except {facts.source(handler.type)}` cannot see the end of the dataset iterator"
+            message = f"{what}: `next()` adds an operation while tracing and returns, and {effect}"
             yield Claim(handler, f"{message}. {_OPTIONAL}", because=(taken,))
             return
 

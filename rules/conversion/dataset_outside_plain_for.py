@@ -14,8 +14,8 @@ In converted code a plain `for x in dataset` becomes one loop of the graph. So d
 
 ## Why it is a problem
 
-While tracing, `next()` of a dataset iterator adds an operation to the graph; it never raises StopIteration, because nobody knows yet how many elements there are.
-Python's loop therefore never ends: the process grows until it is killed. In unconverted functions TensorFlow notices after a while:
+While tracing, `next()` of a dataset iterator adds an operation to the graph; it never raises StopIteration, because nobody knows yet how many elements there
+are. Python's loop therefore never ends: the process grows until it is killed. In unconverted functions TensorFlow notices after a while:
 
     ValueError: An unusually high number of `tf.data.Iterator.get_next()` calls was detected.
 
@@ -24,8 +24,8 @@ Python's loop therefore never ends: the process grows until it is killed. In unc
 
 ## Fix safety
 
-There is no automatic fix. Loop with a plain `for`, or use `Dataset.reduce`, `Dataset.zip`, `Dataset.enumerate`, `Dataset.take`; show progress outside the traced
-function.
+There is no automatic fix. Loop with a plain `for`, or use `Dataset.reduce`, `Dataset.zip`, `Dataset.enumerate`, `Dataset.take`; show progress outside the
+traced function.
 
 ## References
 
@@ -40,7 +40,7 @@ from typing import Final
 
 import libcst as cst
 
-from tflint_graph.rule_api import TRACED, CallFacts, Claim, Facts, Kind, Rule, Severity, Value
+from tflint_graph.rule_api import TRACED, CallFacts, Claim, Facts, Kind, Rule, Severity, Unconverted, Value
 from tflint_graph.rules.conversion._graph_values import runs_eagerly
 
 RULE = Rule(
@@ -51,8 +51,9 @@ RULE = Rule(
     contexts=TRACED,
     triggers=frozenset({
         "ListComp", "SetComp", "DictComp", "GeneratorExp", "For", "Assign", "Starred", "YieldFrom",
-        "call:list", "call:tuple", "call:set", "call:frozenset", "call:deque", "call:extend", "call:sum", "call:sorted", "call:min", "call:max", "call:enumerate",
-        "call:zip", "call:map", "call:filter", "call:reduce", "call:chain", "call:cycle", "call:takewhile", "call:accumulate", "call:tqdm", "call:track",
+        "call:list", "call:tuple", "call:set", "call:frozenset", "call:deque", "call:extend", "call:sum", "call:sorted", "call:min", "call:max",
+        "call:enumerate", "call:zip", "call:map", "call:filter", "call:reduce", "call:chain", "call:cycle", "call:takewhile", "call:accumulate",
+        "call:tqdm", "call:track",
     }),
     supersedes=frozenset({"TFG110", "TFG140", "TFG141"}),
 )  # fmt: skip
@@ -86,8 +87,8 @@ total(tf.data.Dataset.range(3))
 
 _WITHOUT_END: Final = "the trace never ends (TensorFlow adds get_next() calls until memory runs out)"
 _CONSUMERS: Final = frozenset({
-    "builtins.list", "builtins.tuple", "builtins.set", "builtins.frozenset", "builtins.sum", "builtins.sorted", "builtins.min", "builtins.max", "collections.deque",
-    "list.extend", "deque.extend", "set.update", "itertools.chain", "itertools.cycle", "itertools.accumulate", "itertools.pairwise",
+    "builtins.list", "builtins.tuple", "builtins.set", "builtins.frozenset", "builtins.sum", "builtins.sorted", "builtins.min", "builtins.max",
+    "collections.deque", "list.extend", "deque.extend", "set.update", "itertools.chain", "itertools.cycle", "itertools.accumulate", "itertools.pairwise",
 })  # fmt: skip
 _SECOND: Final = frozenset({"functools.reduce", "itertools.takewhile", "itertools.dropwhile", "itertools.filterfalse"})
 _PROGRESS: Final = frozenset({"tqdm", "tqdm_notebook", "track"})
@@ -165,11 +166,12 @@ def _loop(node: cst.For, facts: Facts) -> Found:
         call = facts.call(node.iter)
         data = next((v for v in call.args if _is_data(v)), None) if call is not None else None
         if data is not None:
-            message = f"`{facts.source(node.iter)}` hides the {_kind(data)} from AutoGraph: its `__iter__` runs in Python, and if that runs through all elements, {_WITHOUT_END}"
+            hidden = f"`{facts.source(node.iter)}` hides the {_kind(data)} from AutoGraph"
+            message = f"{hidden}: Python runs its `__iter__`, and if that takes all elements, {_WITHOUT_END}"
             return f"{message}. Loop over the dataset itself.", data, Severity.WARNING
     if not _is_data(value):
         return None
-    if not function.converted and not _leaves(node.body, in_loop=False):
+    if not function.converted and function.unconverted is not Unconverted.STOPPED and not _leaves(node.body, in_loop=False):
         reason = f" ({function.unconverted.value})" if function.unconverted is not None else ""
         message = f"The `for` over {_named(node.iter, value, facts)} stays a Python loop, since AutoGraph does not convert `{function.display}`{reason}: "
         return f"{message}{_WITHOUT_END}. Loop in converted code, or use Dataset.reduce.", value, None
@@ -213,7 +215,7 @@ def _kind(value: Value) -> str:
 def _zip(text: str, call: CallFacts) -> Found:
     """`zip` becomes Dataset.zip only where all arguments are datasets."""
     data = [value for value in call.args if _is_data(value)]
-    if not data or all(value.is_dataset for value in data) and len(data) == len(call.args):
+    if not data or (all(value.is_dataset for value in data) and len(data) == len(call.args)):
         return None
     others = [value for value in call.args if not _is_data(value)]
     if not others:

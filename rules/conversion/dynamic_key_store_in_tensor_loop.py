@@ -7,13 +7,13 @@ Reports, in converted code, `c[k] = value` and `c[k] += value` inside a loop ove
 - `c` is a Python list or dict from outside that is read afterwards, and
 - `k` changes inside the block (`for k in range(2): c[k] = ...`), is computed (`c[k + 1]`, `c[-1]`, `c["a" + s]`), or is a slice.
 
-A literal key (`c[0]`, `c["a"]`) or a name that the block does not bind (`c[key]`) is fine: AutoGraph makes `c[key]` a part of the state of the loop. So are stores into a
-container that the same iteration made.
+A literal key (`c[0]`, `c["a"]`) or a name that the block does not bind (`c[key]`) is fine: AutoGraph makes `c[key]` a part of the state of the loop. So are
+stores into a container that the same iteration made.
 
 ## Why it is a problem
 
-What AutoGraph does not recognise as state is stored by Python, once, while TensorFlow traces the body. The container then holds a tensor that exists only inside the
-loop, and the next use fails:
+What AutoGraph does not recognise as state is stored by Python, once, while TensorFlow traces the body. The container then holds a tensor that exists only
+inside the loop, and the next use fails:
 
     InaccessibleTensorError: <tf.Tensor 'while/add:0' shape=() dtype=int32> is out of scope and cannot be used here.
 
@@ -21,8 +21,8 @@ In a branch on a tensor the store happens whichever way the graph goes.
 
 ## Fix safety
 
-There is no automatic fix. Build a new container in each iteration (`c = [f(v) for v in c]`), use one name or literal key per item, or keep the items in one tensor and
-use tf.tensor_scatter_nd_update, or in a tf.TensorArray.
+There is no automatic fix. Build a new container in each iteration (`c = [f(v) for v in c]`), use one name or literal key per item, or keep the items in one
+tensor and use tf.tensor_scatter_nd_update, or in a tf.TensorArray.
 
 ## References
 
@@ -114,9 +114,10 @@ def _claim(node: cst.Assign | cst.AugAssign, item: cst.Subscript, key: str, fram
     kind = "loop" if frame.is_loop else "branch"
     value = facts.value(node.value)
     because: tuple[Value, ...] = (facts.value(frame.node.iter),) if isinstance(frame.node, cst.For) else ()
+    leaks = value.contains_tensor() or frame.is_loop
+    effect = "TensorFlow: InaccessibleTensorError where it is read later" if leaks else "it happens whichever way the graph goes"
     message = (
-        f"`{facts.source(item)}` is stored while TensorFlow traces the {kind}, not when it runs, since AutoGraph cannot follow {key} "
-        f"({'TensorFlow: InaccessibleTensorError where it is read later' if value.contains_tensor() or frame.is_loop else 'it happens whichever way the graph goes'}). "
+        f"`{facts.source(item)}` is stored while TensorFlow traces the {kind}, not when it runs, since AutoGraph cannot follow {key} ({effect}). "
         f"Build a new container instead, or use a tf.TensorArray or tf.tensor_scatter_nd_update."
     )
     return Claim(node, message, because=(value, *because) if value.why is not None else because)

@@ -2,8 +2,8 @@
 
 ## What it does
 
-Reports, in code that TensorFlow traces, `.numpy()` on a tensor of the graph, a ragged tensor or a variable, and `.item()`, `.tolist()` and `.eval()` on a tensor.
-This includes `metric.result().numpy()`, tensors made by the function itself (`tf.constant(3).numpy()`), and functions that a Dataset method calls.
+Reports, in code that TensorFlow traces, `.numpy()` on a tensor of the graph, a ragged tensor or a variable, and `.item()`, `.tolist()` and `.eval()` on a
+tensor. This includes `metric.result().numpy()`, tensors made by the function itself (`tf.constant(3).numpy()`), and functions that a Dataset method calls.
 
 Not reported: eager tensors from outside the function, the body of a `tf.py_function` or `tf.numpy_function`, `with tf.init_scope()`, code under
 `tf.executing_eagerly()` or `hasattr(x, "numpy")`, and a `try` with a handler for the error.
@@ -35,7 +35,7 @@ from collections.abc import Iterator
 import libcst as cst
 
 from tflint_graph.rule_api import TRACED, Claim, Context, Facts, Kind, Rule, Severity
-from tflint_graph.rules.conversion._graph_values import is_handled, is_structure_of_tensors, runs_eagerly
+from tflint_graph.rules.conversion._graph_values import is_captured, is_handled, is_structure_of_tensors, runs_eagerly
 
 RULE = Rule(
     code="TFG150",
@@ -94,7 +94,7 @@ def check(node: cst.Attribute, facts: Facts) -> Iterator[Claim]:
         return
     if function.contexts == {Context.EAGER}:
         if is_captured(node.value, facts):
-            message = f"`{facts.source(node)}` reads a tensor of the graph around `{function.display}`, which has no value in there (TensorFlow, when it runs: {error})"
+            message = f"`{facts.source(node)}` reads a tensor of the graph around `{function.display}`, not a value (TensorFlow, when it runs: {error})"
             yield Claim(node, f"{message}. Pass `{facts.source(node.value)}` as an argument (`inp=[...]`).", because=(value,))
         return
     message = what.format(f"{facts.source(node)}()" if called else facts.source(node), facts.source(node.value))

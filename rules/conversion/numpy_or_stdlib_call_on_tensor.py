@@ -9,8 +9,8 @@ Reports, in code that TensorFlow traces,
 - a tensor stored into an array (`buffer[0] = x`) or used as its index (`table[i]`);
 - a call of a `math` function with a tensor or variable: `math.sqrt(x)`.
 
-Arithmetic between an array and a tensor, in either order, is TensorFlow's and fine. So are NumPy and `math` on Python numbers, constants and `x.shape`, and the few
-functions that only look at `.shape` or slice (`np.shape`, `np.ndim`, `np.flip`). An eager tensor from outside the function still converts.
+Arithmetic between an array and a tensor, in either order, is TensorFlow's and fine. So are NumPy and `math` on Python numbers, constants and `x.shape`, and
+the few functions that only look at `.shape` or slice (`np.shape`, `np.ndim`, `np.flip`). An eager tensor from outside the function still converts.
 
 ## Why it is a problem
 
@@ -24,8 +24,8 @@ NumPy and `math` need numbers. While tracing, the tensor has none:
 
 ## Fix safety
 
-There is no automatic fix. Most NumPy functions have a counterpart of the same or a similar name in `tf`, `tf.math` or `tf.experimental.numpy`; their dtype rules
-differ (NumPy widens to float64). `tf.numpy_function` runs NumPy code when the graph runs.
+There is no automatic fix. Most NumPy functions have a counterpart of the same or a similar name in `tf`, `tf.math` or `tf.experimental.numpy`; their dtype
+rules differ (NumPy widens to float64). `tf.numpy_function` runs NumPy code when the graph runs.
 
 ## References
 
@@ -91,9 +91,11 @@ _SUFFICES_AS_ATTRIBUTE: Final = frozenset({"numpy.shape", "numpy.ndim"})
 _INSTEAD: Final = {
     **{f"numpy.{name}": f"tf.reduce_{name}" for name in ("sum", "mean", "max", "min", "prod", "any", "all")},
     "numpy.amax": "tf.reduce_max", "numpy.amin": "tf.reduce_min", "numpy.std": "tf.math.reduce_std", "numpy.var": "tf.math.reduce_variance",
-    **{f"numpy.{name}": f"tf.math.{name}" for name in ("sqrt", "exp", "log", "abs", "sin", "cos", "tan", "tanh", "floor", "ceil", "square", "sign", "argmax", "argmin")},
-    **{f"numpy.{name}": f"tf.{name}" for name in ("maximum", "minimum", "add", "multiply", "where", "stack", "reshape", "transpose", "squeeze", "expand_dims", "tile")},
-    **{f"numpy.{name}": f"tf.{name}" for name in ("zeros_like", "ones_like", "repeat", "roll", "pad", "split", "matmul", "cumsum", "sort", "argsort")},
+    **{f"numpy.{name}": f"tf.math.{name}" for name in ("sqrt", "exp", "log", "abs", "sin", "cos", "tan", "tanh", "floor", "ceil", "square", "sign")},
+    "numpy.argmax": "tf.argmax", "numpy.argmin": "tf.argmin",
+    **{f"numpy.{name}": f"tf.{name}" for name in ("maximum", "minimum", "add", "multiply", "where", "stack", "reshape", "transpose", "squeeze", "tile")},
+    **{f"numpy.{name}": f"tf.{name}" for name in ("expand_dims", "zeros_like", "ones_like", "repeat", "roll", "pad", "split", "matmul", "cumsum")},
+    "numpy.sort": "tf.sort", "numpy.argsort": "tf.argsort",
     "numpy.clip": "tf.clip_by_value", "numpy.concatenate": "tf.concat", "numpy.isnan": "tf.math.is_nan", "numpy.array": "tf.convert_to_tensor",
     "numpy.asarray": "tf.convert_to_tensor", "numpy.size": "tf.size", "numpy.dot": "tf.tensordot", "numpy.linalg.norm": "tf.norm", "numpy.full": "tf.fill",
     "numpy.arange": "tf.range", "numpy.zeros": "tf.zeros", "numpy.ones": "tf.ones", "numpy.eye": "tf.eye", "numpy.power": "tf.pow", "math.pow": "tf.pow",
@@ -191,8 +193,7 @@ def _item(node: cst.Subscript, facts: Facts) -> Found:
         return None
     text = facts.source(node)
     for element in node.slice:
-        parts = [element.slice.value] if isinstance(element.slice, cst.Index) else [p for p in (element.slice.lower, element.slice.upper) if p is not None]
-        for part in parts:
+        for part in _bounds(element.slice):
             index = facts.value(part)
             if has_no_python_value(index):
                 error = "NotImplementedError" if isinstance(element.slice, cst.Index) else "TypeError"
@@ -202,6 +203,12 @@ def _item(node: cst.Subscript, facts: Facts) -> Found:
         return None
     message = f"Storing a tensor in the array `{facts.source(node.value)}` needs its number (NumPy: ValueError or NotImplementedError)"
     return f"{message}. Collect the tensors in a list and use tf.stack, or use tf.tensor_scatter_nd_update.", stored, "ValueError"
+
+
+def _bounds(place: cst.BaseSlice) -> list[cst.BaseExpression]:
+    if isinstance(place, cst.Index):
+        return [place.value]
+    return [part for part in (place.lower, place.upper, place.step) if part is not None] if isinstance(place, cst.Slice) else []
 
 
 def _stored(node: cst.Subscript, facts: Facts) -> Value | None:

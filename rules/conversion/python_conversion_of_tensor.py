@@ -2,8 +2,8 @@
 
 ## What it does
 
-Reports, in code that TensorFlow traces, a tensor of the graph or a variable as argument of `bool`, `complex`, `hex`, `oct`, `bin`, `chr` or `operator.index`, and in
-text that formats it as a number: `f'{t:.2f}'`, `'%.2f' % t`, `'{:.2f}'.format(t)`, `format(t, '.2f')`.
+Reports, in code that TensorFlow traces, a tensor of the graph or a variable as argument of `bool`, `complex`, `hex`, `oct`, `bin`, `chr` or `operator.index`,
+and in text that formats it as a number: `f'{t:.2f}'`, `'%.2f' % t`, `'{:.2f}'.format(t)`, `format(t, '.2f')`.
 
 In converted code `int(t)` and `float(t)` are casts and work. `f'{t}'`, `'%s' % t` and `str(t)` do not fail: they describe the symbolic tensor.
 
@@ -24,7 +24,7 @@ There is no automatic fix. `tf.cast(t, tf.bool)` replaces `bool(t)`, and an `if`
 
 ## References
 
-- `tensorflow/python/framework/tensor.py` (`Tensor.__bool__`, `Tensor.__format__`)
+- `tensorflow/python/framework/tensor.py` (`Tensor.__bool__`), `ops.py` (only eager tensors have `__format__` and `__index__`)
 - `tensorflow/python/autograph/operators/py_builtins.py`
 - https://www.tensorflow.org/api_docs/python/tf/strings/as_string
 """
@@ -37,7 +37,7 @@ from typing import Final
 
 import libcst as cst
 
-from tflint_graph.rule_api import TRACED, Claim, Facts, Rule, Severity, Value
+from tflint_graph.rule_api import TRACED, Claim, Facts, Kind, Rule, Severity, Value
 from tflint_graph.rules.conversion._graph_values import has_no_python_value, is_handled, runs_eagerly
 
 RULE = Rule(
@@ -93,6 +93,8 @@ def check(node: Suspect, facts: Facts) -> Iterator[Claim]:
     if found is None:
         return
     what, value, error, advice = found
+    if value.kind is Kind.VARIABLE and error == "TypeError" and not isinstance(node, cst.FormattedStringExpression):
+        error = "AttributeError"  # `__float__` and `__complex__` of a variable call `.numpy()` of what they read
     if has_no_python_value(value) and not runs_eagerly(node, facts) and not is_handled(node, facts, error):
         yield Claim(node, f"{what} needs the number in a tensor, which has none while tracing (TensorFlow: {error}). {advice}", because=(value,))
 

@@ -118,7 +118,7 @@ def _found(node: Suspect, facts: Facts) -> tuple[cst.CSTNode, str, Value] | None
             return _taken(node, source, f"`yield from {facts.source(source)}`", facts)
         case cst.Call(args=[cst.Arg(star="", value=source)]):
             call = facts.call(node)
-            if call is not None and call.dotted in _TAKERS and not facts.source(source).startswith("range("):
+            if call is not None and call.dotted in _TAKERS and not is_python_range(source):
                 return _taken(node, source, f"`{facts.source(node)}`", facts)
     return None
 
@@ -128,7 +128,12 @@ _ERROR = "(TensorFlow: OperatorNotAllowedInGraphError)"
 
 def _named(source: cst.BaseExpression, facts: Facts) -> str:
     name = facts.source(source)
-    return f"`{name}`, which is a tensor here" if name.startswith("range(") else f"the tensor `{name}`"
+    return f"`{name}`, which is a tensor here" if is_python_range(source) else f"the tensor `{name}`"
+
+
+def is_python_range(node: cst.BaseExpression) -> bool:
+    """`range(...)`, which becomes a tensor where a bound is one."""
+    return isinstance(node, cst.Call) and isinstance(node.func, cst.Name) and node.func.value == "range"
 
 
 def _taken(node: cst.CSTNode, source: cst.BaseExpression, what: str, facts: Facts) -> tuple[cst.CSTNode, str, Value] | None:

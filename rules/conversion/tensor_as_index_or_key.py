@@ -7,8 +7,8 @@ Reports, in code that TensorFlow traces,
 - `names[i]`, `names[:i]`, `names.pop(i)`, `names.insert(i, x)` with a Python list, tuple, string, range or deque, and a tensor `i`;
 - `table[t]`, `table.get(t)`, `{t: 1}`, `{t}`, `seen.add(t)`, `set([t])` and `hash(t)` with a tensor or variable `t`.
 
-The index often *became* a tensor: as the variable of `for i in tf.range(n)`, in `while i < n: ...; i += 1`, by an assignment under an `if` on a tensor, or as `int(t)`.
-Indexing a tensor with a tensor is fine, and so is an eager tensor from outside the function as index of a list.
+The index often *became* a tensor: as the variable of `for i in tf.range(n)`, in `while i < n: ...; i += 1`, by an assignment under an `if` on a tensor, or as
+`int(t)`. Indexing a tensor with a tensor is fine, and so is an eager tensor from outside the function as index of a list.
 
 ## Why it is a problem
 
@@ -20,12 +20,12 @@ Python looks the element up while TensorFlow traces, and the number does not exi
 
 ## Fix safety
 
-There is no automatic fix. `tf.gather(tf.stack(items), i)` picks one of several tensors of one shape; `tf.switch_case(i, [...])` picks one of several functions;
-a `tf.lookup.StaticHashTable` replaces a dict. `t.ref()` is a key that stands for the tensor object, not for its value.
+There is no automatic fix. `tf.gather(tf.stack(items), i)` picks one of several tensors of one shape; `tf.switch_case(i, [...])` picks one of several
+functions; a `tf.lookup.StaticHashTable` replaces a dict. `t.ref()` is a key that stands for the tensor object, not for its value.
 
 ## References
 
-- `tensorflow/python/framework/tensor.py` (`Tensor.__index__`, `Tensor.__hash__`)
+- `tensorflow/python/framework/tensor.py` (`Tensor.__hash__`), `ops.py` (only eager tensors have `__index__`)
 - https://www.tensorflow.org/api_docs/python/tf/gather, https://www.tensorflow.org/api_docs/python/tf/lookup/StaticHashTable
 """
 

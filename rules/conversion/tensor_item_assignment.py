@@ -2,8 +2,8 @@
 
 ## What it does
 
-Reports, in code that TensorFlow traces, `t[i] = v`, `t[1:] += v`, `del t[i]` and `t[mask] = v`, where `t` is a tensor, a `tf.Variable` or a `tf.TensorArray`, also as a
-loop target or inside a tuple of targets.
+Reports, in code that TensorFlow traces, `t[i] = v`, `t[1:] += v`, `del t[i]` and `t[mask] = v`, where `t` is a tensor, a `tf.Variable` or a `tf.TensorArray`,
+also as a loop target or inside a tuple of targets.
 
 `variable[i].assign(v)` is fine, and so is storing a tensor in a Python list or dict.
 

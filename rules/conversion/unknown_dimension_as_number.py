@@ -10,7 +10,8 @@ Reports, in code that TensorFlow traces, an entry of `x.shape` that is certainly
 - `tf.unstack(x)` along such a dimension;
 - `x.shape == (2, 3)`, which is False whatever the data (an error), and `x.shape[0] == 2` (a warning).
 
-Not reported: `x.shape[0] is None`, `None in x.shape`, `x.shape[0] or tf.shape(x)[0]`, `x[: x.shape[0]]`, `tf.ensure_shape`, and the known entries of such a shape.
+Not reported: `x.shape[0] is None`, `None in x.shape`, `x.shape[0] or tf.shape(x)[0]`, `x[: x.shape[0]]`, `tf.ensure_shape`, and the known entries of such a
+shape.
 
 ## Why it is a problem
 
@@ -24,12 +25,12 @@ Not reported: `x.shape[0] is None`, `None in x.shape`, `x.shape[0] or tf.shape(x
 
 ## Fix safety
 
-There is no automatic fix. `tf.shape(x)[0]` is the size as a tensor; it works wherever TensorFlow takes a size. In `tf.reshape`, -1 stands for one size. Where Python
-needs the number, give the dimension in the signature, or batch with `drop_remainder=True`.
+There is no automatic fix. `tf.shape(x)[0]` is the size as a tensor; it works wherever TensorFlow takes a size. In `tf.reshape`, -1 stands for one size. Where
+Python needs the number, give the dimension in the signature, or batch with `drop_remainder=True`.
 
 ## References
 
-- `tensorflow/python/framework/tensor_shape.py`, `constant_tensor_conversion.py`
+- `tensorflow/python/framework/constant_op.py`, `tensorflow/python/ops/array_ops_stack.py` (`unstack`)
 - https://www.tensorflow.org/api_docs/python/tf/shape
 - https://www.tensorflow.org/guide/function#controlling_retracing
 """
@@ -82,16 +83,16 @@ _ORDER: Final = (cst.LessThan, cst.LessThanEqual, cst.GreaterThan, cst.GreaterTh
 _PYTHON: Final = frozenset({f"builtins.{name}" for name in ("range", "int", "float", "max", "min", "sum", "abs", "divmod", "pow", "round")})
 # The arguments that TensorFlow needs as numbers, by position and keyword. Measured with a dimension of None: each of them raises.
 _SIZES: Final[dict[str, tuple[int | str, ...]]] = {
-    **{f"tensorflow.{name}": (0, "shape") for name in ("zeros", "ones", "random.normal", "random.uniform", "random.truncated_normal", "random.stateless_normal")},
-    "tensorflow.random.stateless_uniform": (0, "shape"), "tensorflow.random.gamma": (0, "shape"), "tensorflow.random.poisson": (0, "shape"),
+    **{f"tensorflow.{name}": (0, "shape") for name in ("zeros", "ones")},
+    **{f"tensorflow.random.{name}": (0, "shape") for name in ("normal", "uniform", "truncated_normal", "gamma", "stateless_normal", "stateless_uniform")},
+    **{f"tensorflow.{name}": (0, 1, "x", "y") for name in ("add", "subtract", "multiply", "divide", "maximum", "minimum", "equal", "less", "greater")},
+    **{f"tensorflow.math.{name}": (0, 1, "x", "y") for name in ("add", "subtract", "multiply", "divide", "maximum", "minimum", "equal", "less", "greater")},
     "tensorflow.fill": (0, "dims"), "tensorflow.reshape": (1, "shape"), "tensorflow.broadcast_to": (1, "shape"), "tensorflow.tile": (1, "multiples"),
-    "tensorflow.constant": (0, "value", "shape"), "tensorflow.convert_to_tensor": (0, "value"), "tensorflow.cast": (0, "x"), "tensorflow.eye": (0, 1, "num_rows"),
-    "tensorflow.range": (0, 1, 2, "start", "limit", "delta"), "tensorflow.linspace": (2, "num"), "tensorflow.one_hot": (1, "depth"), "tensorflow.repeat": (1, "repeats"),
-    "tensorflow.pad": (1, "paddings"), "tensorflow.slice": (1, 2, "begin", "size"), "tensorflow.split": (1, "num_or_size_splits"), "tensorflow.stack": (0, "values"), "tensorflow.concat": (0, "values"),
-    "tensorflow.image.resize": (1, "size"), "tensorflow.scatter_nd": (2, "shape"), "tensorflow.maximum": (0, 1, "x", "y"), "tensorflow.minimum": (0, 1, "x", "y"),
-    "tensorflow.add": (0, 1, "x", "y"), "tensorflow.subtract": (0, 1, "x", "y"), "tensorflow.multiply": (0, 1, "x", "y"), "tensorflow.divide": (0, 1, "x", "y"),
-    "tensorflow.math.add": (0, 1, "x", "y"), "tensorflow.math.multiply": (0, 1, "x", "y"), "tensorflow.math.divide": (0, 1, "x", "y"),
-    "tensorflow.equal": (0, 1, "x", "y"), "tensorflow.less": (0, 1, "x", "y"), "tensorflow.greater": (0, 1, "x", "y"), "tensorflow.TensorArray": (1, "size"),
+    "tensorflow.constant": (0, "value", "shape"), "tensorflow.convert_to_tensor": (0, "value"), "tensorflow.cast": (0, "x"),
+    "tensorflow.eye": (0, 1, "num_rows"), "tensorflow.range": (0, 1, 2, "start", "limit", "delta"), "tensorflow.linspace": (2, "num"),
+    "tensorflow.one_hot": (1, "depth"), "tensorflow.repeat": (1, "repeats"), "tensorflow.pad": (1, "paddings"), "tensorflow.slice": (1, 2, "begin", "size"),
+    "tensorflow.split": (1, "num_or_size_splits"), "tensorflow.stack": (0, "values"), "tensorflow.concat": (0, "values"), 
+    "tensorflow.image.resize": (1, "size"), "tensorflow.scatter_nd": (2, "shape"), "tensorflow.TensorArray": (1, "size"),
 }  # fmt: skip
 
 Suspect = cst.BinaryOperation | cst.UnaryOperation | cst.AugAssign | cst.Comparison | cst.Call | cst.Subscript | cst.FormattedStringExpression

@@ -18,6 +18,7 @@ from tflint_graph.flow.values import MISSING, NONE, PYTHON, UNBOUND, UNKNOWN, Ki
 from tflint_graph.flow.world import World
 from tflint_graph.index.model import ClassId, FunctionId
 from tflint_graph.link.model import Context
+from tflint_graph.source.literals import literal_value
 from tflint_graph.source.region import Region
 from tflint_graph.source.walk import EXPRESSIONS, children
 
@@ -137,7 +138,7 @@ class Expressions:
             for part in (node.left, node.right):
                 if isinstance(part, (cst.FormattedString, cst.ConcatenatedString)):
                     self.eval(part)
-        value = node.evaluated_value
+        value = literal_value(node)
         return ops.STR if value is None else ops.constant(value)
 
     def _ellipsis(self, node: cst.Ellipsis) -> Value:
@@ -312,7 +313,7 @@ class Expressions:
         result: Value | None = None
         for target in node.comparisons:
             right = self.eval(target.comparator)
-            step = ops.compare(target.operator, left, right)
+            step = ops.compare(target.operator, left, right, eager=self.scope.eager)
             if self.recorder is not None:
                 self.recorder.values[id(target)] = step
             if result is None:

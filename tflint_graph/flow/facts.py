@@ -166,6 +166,18 @@ class FunctionFacts:
         return Context.TRACED in self.contexts
 
 
+@dataclass(frozen=True, slots=True)
+class SourceText:
+    """A node's source text, generated when it is formatted."""
+
+    module: cst.Module
+    node: cst.CSTNode
+
+    def __str__(self) -> str:
+        text = " ".join(self.module.code_for_node(self.node).split())
+        return text if len(text) <= 60 else text[:57] + "..."
+
+
 class Facts:
     """Facts about one region, as rules see them. Nodes are LibCST nodes of the region's tree; unknown nodes give UNKNOWN, never an error."""
 
@@ -240,9 +252,9 @@ class Facts:
         """Loads of a local name inside a node."""
         raise NotImplementedError
 
-    def source(self, node: cst.CSTNode) -> str:
-        """The node's source text on one line, shortened to 60 characters: for messages."""
-        raise NotImplementedError
+    def source(self, node: cst.CSTNode) -> SourceText:
+        """The node's source text on one line, shortened to 60 characters: for messages. It is made when it is formatted into one, since that is costly."""
+        return SourceText(self.module, node)
 
     def line(self, node: cst.CSTNode) -> int:
         """The 1-based line in the file on which the statement that holds `node` starts (cheap; exact positions are made only for findings)."""

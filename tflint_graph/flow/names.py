@@ -11,6 +11,7 @@ from dataclasses import dataclass, field
 
 import libcst as cst
 
+from tflint_graph.source.literals import literal_value
 from tflint_graph.source.walk import COMPREHENSIONS, EXPRESSIONS, STATEMENTS, children
 
 
@@ -34,7 +35,7 @@ def symbol_of(node: cst.CSTNode) -> str | None:
                 return None
             key = item.value.value
             if isinstance(item.value, cst.SimpleString):
-                key = repr(item.value.evaluated_value)
+                key = repr(literal_value(item.value))
             return f"{base}[{key}]"
     return None
 

@@ -71,13 +71,13 @@ def binary(op: cst.CSTNode, a: Value, b: Value, *, eager: bool) -> Value:
     """`a op b`."""
     kind = type(op)
     if is_tensorlike(a) or is_tensorlike(b):
-        return _tensor_binary(kind, a, b)
+        return _tensor_binary(kind, a, b, eager=eager)
     if a.kind is Kind.PYTHON and b.kind is Kind.PYTHON:
         return _python_binary(kind, a, b)
     return UNKNOWN
 
 
-def _tensor_binary(kind: type, a: Value, b: Value) -> Value:
+def _tensor_binary(kind: type, a: Value, b: Value, *, eager: bool) -> Value:
     if kind in _MODULO and a.kind is Kind.PYTHON and a.pytype in ("str", "bytes"):
         return STR
     if (a.kind is Kind.PYTHON and a.pytype in ("TensorShape",)) or (b.kind is Kind.PYTHON and b.pytype in ("TensorShape",)):
@@ -87,7 +87,7 @@ def _tensor_binary(kind: type, a: Value, b: Value) -> Value:
     dtype = binary_dtype(kind, a, b)
     shape = None if kind in _MATMUL else broadcast(operand_shape(a), operand_shape(b))
     symbolic = [v for v in (a, b) if is_tensorlike(v)]
-    eager = all(v.eager or v.kind is Kind.VARIABLE for v in symbolic) and not any(is_nest(v) for v in symbolic)
+    eager = eager and all(v.eager or v.kind is Kind.VARIABLE for v in symbolic) and not any(is_nest(v) for v in symbolic)
     ragged = a.ragged if a.kind is Kind.TENSOR and a.ragged else b.ragged if b.kind is Kind.TENSOR else None
     why = next((v.why for v in symbolic if v.why is not None), None)
     return Value(Kind.TENSOR, dtype=dtype, shape=shape, eager=eager, ragged=ragged, why=why)
@@ -180,7 +180,7 @@ def never_none(v: Value) -> bool:
     return v.kind not in (Kind.UNKNOWN, Kind.UNBOUND) or is_nest(v)
 
 
-def compare(op: cst.CSTNode, a: Value, b: Value) -> Value:
+def compare(op: cst.CSTNode, a: Value, b: Value, *, eager: bool) -> Value:
     """`a op b` for one comparison operator."""
     if isinstance(op, (cst.Is, cst.IsNot)):
         return _identity(isinstance(op, cst.IsNot), a, b)
@@ -195,7 +195,7 @@ def compare(op: cst.CSTNode, a: Value, b: Value) -> Value:
                 return BOOL
             if v.kind is Kind.PYTHON and v.pytype == "str" and any(o.kind is Kind.TENSOR and o.dtype not in (None, "string") for o in (a, b)):
                 return BOOL
-        eager = all(v.eager for v in (a, b) if v.kind is Kind.TENSOR) and not is_nest(a) and not is_nest(b)
+        eager = eager and all(v.eager for v in (a, b) if v.kind is Kind.TENSOR) and not is_nest(a) and not is_nest(b)
         why = next((v.why for v in (a, b) if is_tensorlike(v) and v.why is not None), None)
         return Value(Kind.TENSOR, dtype="bool", shape=broadcast(operand_shape(a), operand_shape(b)), eager=eager, why=why)
     if a.kind is Kind.PYTHON and b.kind is Kind.PYTHON:

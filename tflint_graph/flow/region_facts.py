@@ -32,7 +32,7 @@ class RegionFacts(Facts):
         self._facts: Recorder = interpreter.recorder
         self._interpreter = interpreter
         self._functions: dict[int, FunctionFacts] = {}
-        self._frames: dict[int, tuple[Frame, ...]] = {}
+        self._owners: dict[int, FunctionFacts] = {}
         self._collect_functions()
 
     # -- functions -------------------------------------------------------------------------------------------------------------------------------------------
@@ -41,6 +41,7 @@ class RegionFacts(Facts):
         names = self.region.names_of_functions
         for node in self.region.function_nodes.values():
             self._functions[id(node)] = self._function_facts(node, FunctionId(self.path, names[id(node)]))
+        self._map_owners()
         for node in self.region.function_nodes.values():
             own = self._functions[id(node)]
             if own.contexts:
@@ -53,12 +54,18 @@ class RegionFacts(Facts):
                 own.roles = frozenset({"nested"})
                 own.autograph_options, own.keras = outer.autograph_options, outer.keras
 
+    def _map_owners(self) -> None:
+        """For every node the innermost def or lambda around it: nodes come in source order, parents first."""
+        parents, functions, owners = self.region.parents, self._functions, self._owners
+        for node in self.region.nodes:
+            parent = parents.get(id(node))
+            if parent is not None:
+                owner = functions.get(id(parent)) or owners.get(id(parent))
+                if owner is not None:
+                    owners[id(node)] = owner
+
     def _outer_function(self, node: cst.CSTNode) -> FunctionFacts | None:
-        for ancestor in self.ancestors(node):
-            found = self._functions.get(id(ancestor))
-            if found is not None:
-                return found
-        return None
+        return self._owners.get(id(node))
 
     def _function_facts(self, node: cst.CSTNode, function: FunctionId) -> FunctionFacts:
         analysis, interpreter = self.analysis, self._interpreter
@@ -259,9 +266,6 @@ class RegionFacts(Facts):
                 )
                 stack.append((child, load and not stored if not isinstance(child, (cst.Attribute, cst.Subscript)) else True))
         return found
-
-    def source(self, node: cst.CSTNode) -> str:
-        return self._interpreter.text(node)
 
     def parameters(self, function: FunctionFacts) -> list[str]:
         """The names of a function's parameters."""

@@ -12,7 +12,7 @@ from tflint_graph.flow import operators as ops
 from tflint_graph.flow.calls import Bound, Calls
 from tflint_graph.flow.container_calls import stored
 from tflint_graph.flow.expressions import known_length, staging_of, unpacked
-from tflint_graph.flow.facts import BranchFacts, LoopFacts, NameFlow, Staging
+from tflint_graph.flow.facts import BranchFacts, LoopFacts, NameFlow, SourceText, Staging
 from tflint_graph.flow.lattice import State, branch_join, is_nest, join, join_states, same_states, staged
 from tflint_graph.flow.names import BlockUse, FunctionNames, imported_names, names_of, parameters_of, root_of, symbol_of
 from tflint_graph.flow.recorder import Recorder
@@ -522,8 +522,7 @@ class Interpreter(Calls):
 
     def text(self, node: cst.CSTNode) -> str:
         """Source text for messages, on one line."""
-        text = " ".join(self.region.tree.code_for_node(node).split())
-        return text if len(text) <= 60 else text[:57] + "..."
+        return str(SourceText(self.region.tree, node))
 
     def _loop(self, node: cst.For | cst.While) -> None:
         scope = self.scope

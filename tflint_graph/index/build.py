@@ -15,7 +15,7 @@ from typing import Any
 from tflint_graph.index.model import MODULE_SCOPE, Assignment, Call, ClassIndex, FileIndex, FunctionIndex, Parameter, Stopper, Symbol
 from tflint_graph.index.recorded import is_recorded
 from tflint_graph.index.scopes import Scope, finish_function, narrow_escapes
-from tflint_graph.index.stoppers import ambiguous_lambdas, foreign_annotations, is_mangled, misplaced_loop_options, options_calls_in_place, reads_a_name
+from tflint_graph.index.stoppers import ambiguous_lambdas, foreign_annotations, is_mangled, misplaced_loop_options, options_call_in_place, reads_a_name
 from tflint_graph.index.symbols import FOREIGN, annotation_symbol, relative_module
 from tflint_graph.source.text import Columns, SourceError, count_lines, parse
 
@@ -143,14 +143,21 @@ class _Builder:
                 self.target(target, None)
 
     def return_(self, node: ast.Return) -> None:
-        if node.value is not None:
-            symbol = self.value(node.value)
-            if symbol is not None:
-                self.fn.returns.append(symbol)
+        value = node.value
+        if value is None:
+            return
+        symbol = self.pair(value) if type(value) is ast.Tuple else self.value(value)
+        if symbol is not None:
+            self.fn.returns.append(symbol)
+
+    def pair(self, node: ast.Tuple) -> Symbol:
+        """A tuple that is taken apart where it goes to: names in it do not escape."""
+        self.fn.kinds.add(ast.Tuple)
+        return ("seq", "tuple", tuple([self.value(item) for item in node.elts]))
 
     def if_(self, node: ast.If) -> None:
         while True:
-            self.expression(node.test)
+            self.whole(node.test)
             self.block(node.body)
             if len(node.orelse) == 1 and type(node.orelse[0]) is ast.If:
                 node = node.orelse[0]
@@ -162,7 +169,7 @@ class _Builder:
     def for_(self, node: ast.For) -> None:
         if node.orelse:
             self.stop("TFG101", node, node.iter, "for")
-        self.target(node.target, ("loop", self.value(node.iter)))
+        self.target(node.target, ("loop", self.whole(node.iter)))
         self.loop_body(node)
 
     def while_(self, node: ast.While) -> None:
@@ -172,7 +179,7 @@ class _Builder:
         self.loop_body(node)
 
     def loop_body(self, node: ast.For | ast.While) -> None:
-        placed = options_calls_in_place(node)
+        placed = options_call_in_place(node)
         if placed is not None:
             self.in_place.add(id(placed))
         self.block(node.body)
@@ -282,7 +289,7 @@ class _Builder:
         outer_fn, outer_scope = self.fn, self.scope
         self.fn = self.scope = inner
         if isinstance(body, ast.expr):
-            symbol = self.value(body)
+            symbol = self.whole(body)
             if symbol is not None:
                 inner.returns.append(symbol)
         else:
@@ -576,6 +583,15 @@ class _Builder:
     def walrus(self, node: ast.NamedExpr) -> Symbol:
         if not self.fn.in_signature:
             self.stop("TFG105", node, node, node.target.id)
+        symbol = self.value(node.value)
+        self.bind(node.target.id, symbol)
+        return symbol
+
+    def whole(self, node: ast.expr) -> Symbol:
+        """The whole test of an `if` or iterable of a `for`: AutoGraph copies an assignment expression there without looking into it."""
+        if type(node) is not ast.NamedExpr:
+            return self.value(node)
+        self.fn.kinds.add(ast.NamedExpr)
         symbol = self.value(node.value)
         self.bind(node.target.id, symbol)
         return symbol

@@ -6,6 +6,7 @@ Measured on TensorFlow 2.21; the pages of the rules quote what TensorFlow says.
 from __future__ import annotations
 
 import ast
+import builtins
 from collections.abc import Callable, Iterable
 from typing import Any
 
@@ -28,12 +29,31 @@ def reads_a_name(node: ast.AsyncFunctionDef | ast.FunctionDef) -> bool:
     return any(isinstance(part, ast.Name) and isinstance(part.ctx, ast.Load) for statement in node.body for part in ast.walk(statement))
 
 
-def options_calls_in_place(node: ast.For | ast.While | ast.AsyncFor) -> ast.Call | None:
-    """The call of `set_loop_options` that is the first statement of the loop's body."""
-    first = node.body[0]
-    if isinstance(first, ast.Expr) and isinstance(first.value, ast.Call) and _called_name(first.value) == "set_loop_options":
-        return first.value
+def options_call_in_place(node: ast.For | ast.While | ast.AsyncFor) -> ast.Call | None:
+    """The call of `set_loop_options` that AutoGraph accepts in this loop: no assignment and no expression statement comes before it.
+
+    `with`, `if` and `try` around it do not count (tensorflow/python/autograph/converters/directives.py), but AutoGraph removes the call, and a block that
+    holds nothing else would be left empty.
+    """
+    waiting: list[tuple[ast.stmt, bool]] = [(statement, True) for statement in reversed(node.body)]
+    while waiting:
+        statement, may_go = waiting.pop()
+        if isinstance(statement, (ast.Assign, ast.AugAssign)):
+            return None
+        if isinstance(statement, ast.Expr):
+            call = statement.value
+            return call if may_go and isinstance(call, ast.Call) and _called_name(call) == "set_loop_options" else None
+        if isinstance(statement, (ast.For, ast.While, ast.AsyncFor)):
+            continue
+        for block in reversed(_blocks(statement)):
+            waiting.extend((inner, len(block) > 1) for inner in reversed(block))
     return None
+
+
+def _blocks(statement: ast.stmt) -> list[list[ast.stmt]]:
+    blocks = [getattr(statement, field, []) for field in ("body", "orelse", "finalbody")]
+    handlers = [handler.body for handler in getattr(statement, "handlers", [])]
+    return [blocks[0], *handlers, blocks[1], blocks[2]]
 
 
 def misplaced_loop_options(node: ast.Call, in_place: set[int]) -> bool:
@@ -70,34 +90,39 @@ def _parameter_list(args: ast.arguments) -> str:
 
 
 def foreign_annotations(annotated: Iterable[tuple[Any, str, Scope]], index: FileIndex, stop_at: _StopAt) -> None:
-    """TFG113: a signature annotation that reads a name bound only in an enclosing function and not read by the body.
+    """TFG113: a signature annotation that reads a name bound only in an enclosing function and not read by the body, or only in the class around it.
 
-    The regenerated function evaluates it where only the names that the body reads exist. String annotations are not evaluated.
+    The regenerated function evaluates it where only the module's names and the free variables of the body exist. String annotations are not evaluated.
     """
     for node, qualname, scope in annotated:
-        enclosing = _enclosing_names(scope)
-        if not enclosing:
+        captured, of_class = _enclosing_names(scope)
+        if not captured and not of_class:
             continue
         body: set[str] | None = None
         for annotation in _annotations(node):
             for part in ast.walk(annotation):
-                if not isinstance(part, ast.Name) or part.id not in enclosing:
+                if not isinstance(part, ast.Name) or part.id not in captured | of_class:
                     continue
                 if body is None:
                     body = {n.id for statement in node.body for n in ast.walk(statement) if isinstance(n, ast.Name)}
-                if part.id not in body:
+                if part.id in of_class or part.id not in body:
                     end = part.end_lineno or part.lineno
                     stop_at(index.functions[qualname], "TFG113", part.lineno, part.col_offset, end, part.end_col_offset or 0, part.id)
 
 
-def _enclosing_names(scope: Scope) -> set[str]:
-    names: set[str] = set()
+def _enclosing_names(scope: Scope) -> tuple[set[str], set[str]]:
+    """What enclosing functions bind, and what the class directly around a method binds, without names that the module has, too."""
+    captured: set[str] = set()
+    of_class: set[str] = set()
     outer = scope.outer
+    if outer is not None and outer.is_class:
+        of_class.update(outer.bindings)
     while outer is not None and outer.qualname != MODULE_SCOPE:
         if not outer.is_class:
-            names.update(outer.bindings)
+            captured.update(outer.bindings)
         outer = outer.outer
-    return names
+    known = set(dir(builtins)) | (set(outer.bindings) if outer is not None else set())
+    return captured - known, of_class - known
 
 
 def _annotations(node: ast.FunctionDef | ast.AsyncFunctionDef) -> list[ast.expr]:

@@ -44,6 +44,7 @@ _PREFIXES = (
     ("keras._tf_keras.keras.", "keras."),
 )
 _WHOLE = {
+    "tensorflow.python.framework.ops.convert_to_tensor": "tensorflow.convert_to_tensor",  # moved away in TensorFlow 2.12
     "tensorflow.compat.v2": "tensorflow",
     "tensorflow.keras": "keras",
     "tf_keras": "keras",

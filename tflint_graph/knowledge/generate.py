@@ -1,6 +1,6 @@
 """Write the tables that `api` and `numeric` read from the installed libraries. Run it where TensorFlow, Keras, tf_keras and NumPy are installed:
 
-    python -m tflint_graph.knowledge.generate [--only tensorflow.math.] [--workers 1]
+    python -m tflint_graph.knowledge.generate [--results FILE] [--only tensorflow.math. ...]
 
 The linter never runs this. Every measured row is the outcome of real calls in a graph (see generate_calls.py and generate_rules.py); rows that the calls did
 not
@@ -201,7 +201,7 @@ def _collect(child: subprocess.Popen[str], rows: dict[str, dict[str, Any]]) -> s
 def main() -> None:
     """Command line: collect names, measure functions, write the tables."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--only", default="", help="measure only names that start with this; others keep their rows")
+    parser.add_argument("--only", nargs="*", default=(), help="measure only names that start with one of these; others keep their results")
     parser.add_argument("--worker", action="store_true", help=argparse.SUPPRESS)
     parser.add_argument("--results", default="", help="keep the raw results in this JSON file and reuse those in it")
     options = parser.parse_args()
@@ -219,7 +219,7 @@ def main() -> None:
     results: dict[str, dict[str, Any]] = {}
     if options.results and Path(options.results).exists():
         results = json.loads(Path(options.results).read_text())
-    todo = [name for name in wanted if name.startswith(options.only) and (options.only or name not in results)]
+    todo = [name for name in wanted if (name.startswith(tuple(options.only)) if options.only else name not in results)]
     measure_all(todo, results, options.results)
     write_tables(names, results, HERE)
 

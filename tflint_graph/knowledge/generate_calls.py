@@ -259,7 +259,7 @@ def _call(
 
 
 DTYPE_PARAMETERS = ("dtype", "out_type", "output_type", "output_dtype", "out_idx")
-DTYPES = ("float32", "float64", "float16", "bfloat16", "int32", "int64", "uint8", "bool", "complex64", "string")
+DTYPES = ("float32", "float64", "float16", "bfloat16", "int32", "int64", "uint8", "bool", "complex64", "complex128", "string")
 SHAPES: tuple[tuple[int | None, ...] | None, ...] = ((), (4,), (2, 3), (5, 2), (2, 3, 5), (None, 3), None)
 
 

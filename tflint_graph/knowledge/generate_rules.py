@@ -141,8 +141,11 @@ def _shape(observed: list[_Observed], params: list[str]) -> str | None:
             if len({given for given, _ in pairs}) > 2 and all(given == got for given, got in pairs):
                 return f"value:{at}"
     ranks = {None if o.result[2] is None else len(o.result[2]) for o in everywhere}
-    without_arguments = not any(o.args for o in plain)
-    if ranks == {0} and (varied or without_arguments):
+    if "axis" in params and not named:
+        return None  # what an axis does could not be seen
+    input_ranks = {tuple(None if shape is None else len(shape) for shape in shapes) for shapes in inputs}
+    varied = varied and len({ranks for ranks in input_ranks if None not in ranks}) > 1
+    if ranks == {0} and (varied or not any(o.args for o in plain)):
         return "scalar"
     return "vector" if ranks == {1} and varied else None
 

@@ -11,7 +11,7 @@ from tflint_graph.knowledge.generate_names import Names
 
 UNUSED_MODULES = frozenset({"tensorflow.python.ops.standard_ops", "tensorflow.python.training.training"})  # they only gather what other modules define
 MOST_PARAMETERS = 16
-MOST_CLASS_PARAMETERS = 6
+MOST_CLASS_PARAMETERS = 4
 
 # What making an instance of a class gives, where that is not simply an instance: the first base found decides.
 INSTANCE_VALUES = {
@@ -46,6 +46,8 @@ def _row(name: str, value: Any, names: Names, result: dict[str, Any] | None) -> 
     if isinstance(value, type):
         return _class_row(name, value, names)
     if not callable(value):
+        if name.startswith("tensorflow.compat.v1."):
+            return None
         kind = "DType" if type(value).__name__ == "DType" else type(value).__name__
         return f"{name}\tconstant\tpython:{kind}" if kind.isidentifier() and not kind.startswith("_") else None
     if result is None or not result["value"]:
@@ -56,7 +58,7 @@ def _row(name: str, value: Any, names: Names, result: dict[str, Any] | None) -> 
     return "\t".join([name, "function", result["value"], ",".join(_parameters(value)), flags]).rstrip("\t")
 
 
-def _class_row(name: str, cls: type, names: Names) -> str:
+def _class_row(name: str, cls: type, names: Names) -> str | None:
     public = [names.by_id[id(base)] for base in cls.__mro__[1:] if id(base) in names.by_id]
     text = INSTANCE_VALUES.get(name, "")
     text = text or next((INSTANCE_VALUES[base] for base in public if base in INSTANCE_VALUES), "")
@@ -65,6 +67,8 @@ def _class_row(name: str, cls: type, names: Names) -> str:
     # Bases that another base already implies are left out: they are found through it.
     implied = {names.by_id[id(far)] for base in cls.__mro__[1:] if id(base) in names.by_id for far in base.__mro__[1:] if id(far) in names.by_id}
     bases = [base for base in dict.fromkeys(public) if base not in implied and base != name]
+    if name.startswith("tensorflow.compat.v1.") and not text and not bases:
+        return None
     parameters = _parameters(cls)[:MOST_CLASS_PARAMETERS]
     return "\t".join([name, "class", text, ",".join(parameters), f"bases={','.join(bases)}" if bases else ""]).rstrip("\t")
 

@@ -6,14 +6,15 @@ a registered way of tracing: it is never read as a value, and no call on somethi
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Mapping
 
 from tflint_graph.index.model import MODULE_SCOPE, ClassId, FileIndex, FunctionId, FunctionIndex, Symbol
 from tflint_graph.index.symbols import dotted_symbol
 from tflint_graph.index.takers import DATASET_METHODS, DATASET_TRANSFORMATIONS, FUNCTIONS, STRATEGY_METHODS, Treatment
 from tflint_graph.link.edges import Edges
+from tflint_graph.link.factories import Factories
 from tflint_graph.link.meanings import Meaning, taker_name
-from tflint_graph.link.model import CallSites, Traced
+from tflint_graph.link.model import CallSites, Context, Traced
 from tflint_graph.link.project import Project
 
 # Decorators of libraries after which a function is still called only by those who name it.
@@ -36,6 +37,7 @@ class CallSiteTable:
         self._sweeps = 0
         self._callers: dict[FunctionId, dict[FunctionId, int]] = {}
         self._open: set[FunctionId] = set()
+        self.called_eagerly: set[FunctionId] = set()
         self._by_name: dict[str, list[FunctionId]] = {}
 
     def of(self, function: FunctionId) -> CallSites:
@@ -49,6 +51,13 @@ class CallSiteTable:
             return CallSites({}, False)
         complete = self.project.complete and function not in self._open
         return CallSites(self._callers.get(function, {}), complete)
+
+    def mark_eager_calls(self) -> None:
+        """Note on every traced function whether eager code of the project calls it too."""
+        if self._traced and self._sweeps == 0:
+            self._sweep(set(self._traced))
+        for function, traced in self._traced.items():
+            traced.reached_eagerly = traced.reached_eagerly or function in self.called_eagerly
 
     def _sweep(self, wanted: set[FunctionId]) -> None:
         self._wanted = wanted
@@ -65,9 +74,12 @@ class CallSiteTable:
                 if not self._is_harmless(function, entry, decorator):
                     self._open.add(function)
         self._names = set(self._by_name)
+        self._factories = Factories(self.project, wanted)
         self._find_aliases()
+        self._names |= self._factories.names
         for path in self.project.files:
             self._sweep_file(self.project.files[path])
+        self._open.update(list(self._factories.lost(self._open)))
 
     def _is_harmless(self, function: FunctionId, entry: FunctionIndex, decorator: Symbol) -> bool:
         last = _last(decorator)
@@ -79,7 +91,7 @@ class CallSiteTable:
 
     def _find_aliases(self) -> None:
         """Names and attributes that are bound to one of the functions: `g = f`, `self.step = tf.function(self._step)`, `step = make_step()`."""
-        factories = {entry.name for entry in self._factories()}
+        factories = self._factories.names
         found: set[str] = set()
         for path in self.project.files:
             index = self.project.files[path]
@@ -92,15 +104,6 @@ class CallSiteTable:
                     if name not in self._names and name not in found and any(self._binds(path, scope, (symbol,), factories) for scope, symbol in sites):
                         found.add(name)
         self._names |= found
-
-    def _factories(self) -> Iterator[FunctionIndex]:
-        """Functions that give back one of the functions defined in them."""
-        for function in self._wanted:
-            entry = self.project.function(function)
-            if entry is not None and ".<locals>." in function.qualname:
-                outer = self.project.files[function.path].functions.get(entry.scope)
-                if outer is not None:
-                    yield outer
 
     def _binds(self, path: str, scope: str, symbols: Iterable[Symbol], factories: set[str]) -> bool:
         for symbol in symbols:
@@ -132,6 +135,7 @@ class CallSiteTable:
     # Uses
 
     def _sweep_file(self, index: FileIndex) -> None:
+        self._factories.read(index)
         for entry in index.functions.values():
             scope = FunctionId(index.path, entry.qualname)
             if self._names.isdisjoint(entry.called_names) and entry.qualname != MODULE_SCOPE:
@@ -153,7 +157,7 @@ class CallSiteTable:
             for read in entry.escapes:
                 self._escape(scope, read)
             for symbol in entry.returns:
-                if symbol[0] in ("name", "attr", "lambda", "call", "either"):
+                if symbol[0] in ("name", "attr", "lambda", "seq", "call", "either"):
                     self._returned(scope, entry, symbol)
             for param in entry.params:
                 if param.default is not None and self._is_use(param.default):
@@ -174,6 +178,8 @@ class CallSiteTable:
             if meaning.kind == "function":
                 unresolved = False
                 for target in self._targets(meaning):
+                    if "traced" not in meaning.via and not self._runs_in_graph(scope):
+                        self.called_eagerly.add(target)
                     if target in self._wanted:
                         callers = self._callers.setdefault(target, {})
                         region = self.project.region_of(scope)
@@ -189,6 +195,10 @@ class CallSiteTable:
                 unresolved = False
         if unresolved and last is not None:
             self._open_by_name(last, scope.path)
+
+    def _runs_in_graph(self, scope: FunctionId) -> bool:
+        traced = self._traced.get(scope)
+        return traced is not None and any(way.context is not Context.EAGER for way in traced.ways)
 
     def _targets(self, meaning: Meaning) -> list[FunctionId]:
         """A method called on an object may be the override of a subclass."""
@@ -257,30 +267,43 @@ class CallSiteTable:
     def _handed(self, scope: FunctionId, symbol: Symbol, argument: Symbol) -> None:
         """A function is an argument of a call: fine where the taker is known to trace it, or to make another name for it."""
         callee = symbol[1]
-        last = _last_name(callee)
-        if last in STRATEGY_METHODS or last in DATASET_METHODS:
-            return
-        for meaning in self.evaluator.value(scope.path, scope.qualname, callee) if callee is not None else ():
-            if meaning.kind in ("api", "builtin"):
-                dotted = taker_name(meaning.target) if meaning.kind == "api" else meaning.target
-                taker = FUNCTIONS.get(dotted) or DATASET_TRANSFORMATIONS.get(dotted)
-                if taker is not None and taker.treatment is not Treatment.PASSES:
-                    return
-                if dotted == "functools.partial":
-                    return
-        self._leak(scope, argument)
+        if callee is None or not self._is_registered(scope, callee, argument):
+            self._leak(scope, argument)
+
+    def _is_registered(self, scope: FunctionId, callee: Symbol, argument: Symbol) -> bool:
+        in_graph = scope in self._traced
+        if callee[0] == "attr" and callee[2] in STRATEGY_METHODS and self._has_role(scope, argument, "strategy"):
+            return True
+        if callee[0] == "attr" and (callee[2] in DATASET_METHODS or callee[2] == "compile") and self._has_role(scope, argument, "dataset", "keras"):
+            return True
+        for meaning in self.evaluator.value(scope.path, scope.qualname, callee):
+            if meaning.kind not in ("api", "builtin"):
+                continue
+            dotted = taker_name(meaning.target) if meaning.kind == "api" else meaning.target
+            taker = FUNCTIONS.get(dotted) or DATASET_TRANSFORMATIONS.get(dotted)
+            if taker is None:
+                continue
+            if taker.treatment in (Treatment.CALLBACK, Treatment.ELEMENTS):
+                return in_graph
+            return taker.treatment is not Treatment.EAGER
+        return False
+
+    def _has_role(self, scope: FunctionId, argument: Symbol, *roles: str) -> bool:
+        functions = [m.target for m in self.evaluator.value(scope.path, scope.qualname, argument) if m.kind == "function"]
+        return bool(functions) and all(f in self._traced and any(way.role in roles for way in self._traced[f].ways) for f in functions)
 
     def _returned(self, scope: FunctionId, entry: FunctionIndex, symbol: Symbol) -> None:
-        """A function that is given back is followed through names bound to the call; given back by one that is used otherwise, it is not."""
-        if symbol[0] == "call" or not (self._is_use(symbol) or symbol[0] == "lambda"):
+        """A function that is given back is followed through the names bound to the call."""
+        if symbol[0] == "seq":
+            for item in symbol[2]:
+                if item is not None and item[0] in ("name", "attr", "lambda", "either"):
+                    self._returned(scope, entry, item)
+            return
+        if not (self._is_use(symbol) or symbol[0] == "lambda"):
             return
         for meaning in self.evaluator.value(scope.path, scope.qualname, symbol):
-            if meaning.kind == "function" and meaning.target in self._wanted and not self._factory_is_followed(scope, entry):
+            if meaning.kind == "function" and not self._factories.gives_back(scope, meaning.target):
                 self._open.add(meaning.target)
-
-    def _factory_is_followed(self, factory: FunctionId, entry: FunctionIndex) -> bool:
-        """Every call of the factory in the project is the whole value of a binding or is called at once, and there is no other use of it."""
-        return False
 
 
 def _last(symbol: Symbol) -> str | None:

@@ -2,26 +2,30 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable
 
 from tflint_graph.index.model import ClassId, FileIndex
 
 
 class ClassTable:
-    """Made in one pass over all files."""
+    """Filled with one file after the other."""
 
-    def __init__(self, files: Mapping[str, FileIndex]) -> None:
+    def __init__(self, indexes: Iterable[FileIndex] = ()) -> None:
         self.classes: list[ClassId] = []
         self._definers: dict[str, set[ClassId]] = {}
         self._writers: dict[str, set[ClassId]] = {}
-        for path in files:
-            for qualname, entry in files[path].classes.items():
-                cls = ClassId(path, qualname)
-                self.classes.append(cls)
-                for name in entry.methods:
-                    self._definers.setdefault(name, set()).add(cls)
-                for name in (*entry.attributes, *entry.bindings):
-                    self._writers.setdefault(name, set()).add(cls)
+        for index in indexes:
+            self.add(index)
+
+    def add(self, index: FileIndex) -> None:
+        """Note the classes of a file."""
+        for qualname, entry in index.classes.items():
+            cls = ClassId(index.path, qualname)
+            self.classes.append(cls)
+            for name in entry.methods:
+                self._definers.setdefault(name, set()).add(cls)
+            for name in (*entry.attributes, *entry.bindings):
+                self._writers.setdefault(name, set()).add(cls)
 
     def defines(self, cls: ClassId, method: str) -> bool:
         """The class itself has the method."""

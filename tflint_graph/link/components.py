@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator
 
 from tflint_graph.index.model import FileIndex
 from tflint_graph.link.modules import Modules
@@ -11,13 +11,23 @@ from tflint_graph.link.modules import Modules
 class Components:
     """Connected components of the import graph. Two programs that merely lie in one folder are two components: an object made in one never reaches the other."""
 
-    def __init__(self, files: Mapping[str, FileIndex], modules: Modules) -> None:
-        self._parent: dict[str, str] = {path: path for path in files}
-        for path in files:
-            for dotted in _imports(files[path]):
-                target = modules.find(dotted, path) or modules.find(dotted.rpartition(".")[0], path)
-                if target is not None and target in self._parent:
-                    self._parent[self.of(path)] = self.of(target)
+    def __init__(self, modules: Modules, indexes: Iterable[FileIndex] = ()) -> None:
+        self._modules = modules
+        self._parent: dict[str, str] = {}
+        self._indexed: set[str] = set()
+        for index in indexes:
+            self.add(index)
+
+    def add(self, index: FileIndex) -> None:
+        """Note the imports of a file."""
+        path = index.path
+        self._indexed.add(path)
+        self._parent.setdefault(path, path)
+        for dotted in _imports(index):
+            target = self._modules.find(dotted, path) or self._modules.find(dotted.rpartition(".")[0], path)
+            if target is not None and target != path:
+                self._parent.setdefault(target, target)
+                self._parent[self.of(path)] = self.of(target)
 
     def of(self, path: str) -> str:
         """One file that stands for the component of an indexed file."""
@@ -28,7 +38,7 @@ class Components:
 
     def connected(self, a: str, b: str) -> bool:
         """Whether the two files are one component; a file that was not indexed is connected to everything."""
-        return a == b or a not in self._parent or b not in self._parent or self.of(a) == self.of(b)
+        return a == b or a not in self._indexed or b not in self._indexed or self.of(a) == self.of(b)
 
 
 def _imports(index: FileIndex) -> Iterator[str]:

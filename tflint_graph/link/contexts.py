@@ -97,14 +97,11 @@ class Spread:
             return Tracing(Context.EAGER, "callback", steps, None, certain)
         role = {ELEMENTS: "elements", STRATEGY: "strategy", CALLBACK: "callback", KERAS: "keras"}.get(relation, "callee")
         if way.context is Context.TRACED:
-            reason = way.unconverted if way.unconverted in _LASTING else Unconverted.CALLER
-            if "unconverted" in edge.via:
-                reason = Unconverted.DO_NOT_CONVERT
-            elif relation == CONSTRUCTOR:
-                reason = Unconverted.CONSTRUCTOR
+            lasting = way.unconverted if way.unconverted in _LASTING else Unconverted.CALLER
+            reason = Unconverted.DO_NOT_CONVERT if "unconverted" in edge.via else Unconverted.CONSTRUCTOR if relation == CONSTRUCTOR else lasting
             return Tracing(Context.TRACED, role, steps, reason, certain)
-        reason = self._reason(caller, edge)
-        return Tracing(Context.TRACED if reason is not None else Context.CONVERTED, role, steps, reason, certain)
+        why = self._reason(caller, edge)
+        return Tracing(Context.TRACED if why is not None else Context.CONVERTED, role, steps, why, certain)
 
     def _reason(self, caller: FunctionId, edge: Edge) -> Unconverted | None:
         """Why AutoGraph leaves the target of an edge out of converted code alone; None where it converts it."""

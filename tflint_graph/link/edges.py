@@ -51,6 +51,8 @@ class Edges:
         self.project = project
         self._edges: dict[FunctionId, tuple[Edge, ...]] = {}
         self._nested: dict[str, dict[str, list[str]]] = {}
+        self.property_names: set[str] = set()
+        # The names of all properties of the project, noted while looking for roots.
 
     def of(self, function: FunctionId) -> tuple[Edge, ...]:
         """All edges out of a function's own body."""
@@ -243,20 +245,33 @@ class Edges:
 
     def _properties(self, function: FunctionId, entry: FunctionIndex, instances: dict[ClassId, int]) -> Iterator[Edge]:
         """Properties that the body reads: of a name that is an instance, or of an object made in the body."""
-        for read in entry.escapes:
-            base, dot, name = read.rpartition(".")
-            if not dot:
+        evaluator = self.project.evaluator
+        for base, name, line in self._reads(entry):
+            if name not in self.property_names:
                 continue
-            if base:
-                found = self.project.evaluator.name(function.path, function.qualname, base)
-                classes = [(m.target, entry.line) for m in found if m.kind == "instance"]
-            else:
-                classes = list(instances.items())
-            for cls, line in classes:
+            meanings = evaluator.value(function.path, function.qualname, base)
+            classes = [m.target for m in meanings if m.kind == "instance"] if base is not None else list(instances)
+            for cls in classes:
                 method = self.project.method(cls, name)
                 getter = self.project.function(method) if method is not None else None
                 if method is not None and getter is not None and is_property(getter):
                     yield Edge(SPECIAL, method, line)
+
+    def _reads(self, entry: FunctionIndex) -> Iterator[tuple[Symbol, str, int]]:
+        """The attributes a body reads: base, name and (nearly) the line."""
+        for read in entry.escapes:
+            base, dot, name = read.rpartition(".")
+            if dot:
+                yield (("name", base) if base else None), name, entry.line
+        for symbols in (*entry.bindings.values(), entry.returns):
+            for symbol in symbols:
+                if symbol is not None and symbol[0] == "attr":
+                    yield symbol[1], symbol[2], entry.line
+        for call in entry.calls:
+            callee = call.symbol[1]
+            for symbol in (*call.symbol[2], *[v for _, v in call.symbol[3]], callee[1] if callee is not None and callee[0] == "attr" else None):
+                if symbol is not None and symbol[0] == "attr":
+                    yield symbol[1], symbol[2], call.line
 
     def _special_methods(self, cls: ClassId, entry: FunctionIndex, line: int) -> Iterator[Edge]:
         for kind, names in _SPECIAL.items():

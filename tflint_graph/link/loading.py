@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from typing import NamedTuple
@@ -10,7 +11,10 @@ from tflint_graph.collector import paused_collector
 from tflint_graph.findings import FileError
 from tflint_graph.index.build import build_index
 from tflint_graph.index.gate import imported_modules, mentions_tensorflow
-from tflint_graph.index.pack import FORMAT, PackedIndexes, pack
+from tflint_graph.index.model import FileIndex
+from tflint_graph.index.pack import FORMAT, PackedIndexes, pack, unpack
+from tflint_graph.link.classes import ClassTable
+from tflint_graph.link.components import Components
 from tflint_graph.link.keras_evidence import mentions_keras_version
 from tflint_graph.link.modules import Modules
 from tflint_graph.link.project import Project
@@ -48,36 +52,43 @@ def load_project(
     errors: list[FileError] = []
     counts = Counts()
     modules = Modules(root, paths)
+    classes = ClassTable()
+    components = Components(modules)
     files = PackedIndexes()
     telling: list[str] = []
     with paused_collector():
         for path in _gate(paths, read, modules, errors, counts):
             try:
                 data = read(path)
-                files.add(path, _indexed(path, modules.name(path), data, cached))
+                index, packed = _indexed(path, modules.name(path), data, cached)
+                files.add(path, packed)
+                classes.add(index)
+                components.add(index)
                 if mentions_keras_version(data):
                     telling.append(path)
             except OSError as error:
                 errors.append(FileError(path, 0, f"cannot be read: {error.strerror or error}"))
             except SourceError as error:
                 errors.append(FileError(path, error.line, error.reason))
-    project = Project(root, files, complete=complete, keras=keras, read=read, paths=paths, telling=telling)
+    project = Project(
+        root, files, complete=complete, keras=keras, read=read, telling=telling, modules=modules, classes=classes, components=components
+    )
     return Loaded(project, errors, counts)
 
 
-def _indexed(path: str, module: str, data: bytes, cached: Cached | None) -> bytes:
-    def make() -> bytes:
-        return pack(build_index(path, module, data))
+def _indexed(path: str, module: str, data: bytes, cached: Cached | None) -> tuple[FileIndex, bytes]:
+    made: list[FileIndex] = []
 
-    if cached is None:
-        return make()
-    return cached(index_key(path, module, data), make)
+    def make() -> bytes:
+        made.append(build_index(path, module, data))
+        return pack(made[0])
+
+    packed = cached(index_key(path, module, data), make) if cached is not None else make()
+    return made[0] if made else unpack(packed), packed
 
 
 def index_key(path: str, module: str, data: bytes) -> str:
     """Under which an index is kept: its format, the file's content, path and module."""
-    import hashlib
-
     digest = hashlib.blake2b(data, digest_size=16)
     digest.update(f"\0{path}\0{module}\0{FORMAT}".encode())
     return digest.hexdigest()
@@ -105,9 +116,18 @@ def _gate(paths: Sequence[str], read: Callable[[str], bytes], modules: Modules, 
             if imported not in chosen and imported in imports:
                 chosen[imported] = None
                 frontier.append(imported)
-    for path, imported_files in imports.items():  # who calls them
-        if path not in chosen and any(imported in relevant for imported in imported_files):
-            chosen[path] = None
+    importers: dict[str, list[str]] = {}
+    for path, imported_files in imports.items():
+        for imported in imported_files:
+            importers.setdefault(imported, []).append(path)
+    reaching = set(relevant)
+    frontier = list(relevant)
+    while frontier:  # who calls them, through whatever hands their names on
+        for importer in importers.get(frontier.pop(), ()):
+            if importer not in chosen or importer not in reaching:
+                chosen[importer] = None
+                reaching.add(importer)
+                frontier.append(importer)
     for path in paths:
         if path in imports and path not in chosen:
             counts.skipped[path] = "does not mention TensorFlow"

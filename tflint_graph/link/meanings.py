@@ -206,7 +206,7 @@ class Evaluator:
                         continue
                     if taker.treatment is Treatment.ROOT:
                         effects |= _PYTHON if "python" in meaning.via or _has_autograph_false(decorator) else _TRACED
-                    elif taker.treatment in _VIA and taker.treatment is not Treatment.CALLBACK:
+                    elif taker.treatment in _VIA and (taker.treatment is not Treatment.CALLBACK or taker_name(meaning.target) in _KEEPS):
                         effects |= _VIA[taker.treatment]
                 elif meaning.kind == "function":
                     if "hidden" in meaning.via and self._is_wrapt(meaning.target):

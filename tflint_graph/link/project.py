@@ -18,8 +18,9 @@ class Project:
     """All indexed files of one project, and what their names mean across modules.
 
     `complete` says that every file of the project that could matter was read, so that "all call sites" means all. `keras` is the Keras version that something
-    outside the code decides (2 or 3), or None; `keras_at` is the one that counts. `telling` are the files whose text may say something about it. `files` may be any mapping of paths to indexes (see `index.pack.PackedIndexes`) or the indexes themselves. `paths` are
-    all files of the project, indexed or not: they say what is a package. `read` gives a file's bytes; without it, they are read from disk.
+    outside the code decides (2 or 3), or None; `keras_at` is the one that counts. `telling` are the files whose text may say something about it. `files` may be any mapping of
+    paths to indexes (see `index.pack.PackedIndexes`) or the indexes themselves. `paths` are all files of the project, indexed or not: they say what is a package.
+    `read` gives a file's bytes; without it, they are read from disk. `modules`, `classes` and `components` are made from the files where they are not given.
     """
 
     root: str
@@ -37,29 +38,25 @@ class Project:
         read: Callable[[str], bytes] | None = None,
         paths: Iterable[str] | None = None,
         telling: Iterable[str] = (),
+        modules: Modules | None = None,
+        classes: ClassTable | None = None,
+        components: Components | None = None,
     ) -> None:
         self.root = root
         self.files = files if isinstance(files, Mapping) else {index.path: index for index in files}
         self.complete = complete
         self.keras = keras
-        self.modules = Modules(root, paths if paths is not None else self.files)
+        self.modules = modules if modules is not None else Modules(root, paths if paths is not None else self.files)
         self.evaluator = Evaluator(self)
         self._read = read
         self._telling = telling
-        self._components: Components | None = None
+        self.components = components if components is not None else Components(self.modules, self.files.values())
+        self._table = classes if classes is not None else ClassTable(self.files.values())
         self._keras_versions: dict[str, int | None] | None = None
         self._bases: dict[ClassId, tuple[tuple[ClassId | str, ...], bool]] = {}
         self._subclasses: dict[ClassId, list[ClassId]] | None = None
         self._attribute_sites: dict[tuple[ClassId, str], tuple[tuple[FunctionId, Symbol], ...]] = {}
         self._methods: dict[tuple[ClassId, str], FunctionId | None] = {}
-        self._class_table: ClassTable | None = None
-
-    @property
-    def components(self) -> Components:
-        """Which files are connected by imports."""
-        if self._components is None:
-            self._components = Components(self.files, self.modules)
-        return self._components
 
     def keras_at(self, path: str) -> int | None:
         """The Keras that the code of a file runs with: what the files connected with it say, else what is known from outside; None when nothing decides it."""
@@ -251,12 +248,6 @@ class Project:
                     if isinstance(base, ClassId):
                         self._subclasses.setdefault(base, []).append(below)
         return self._subclasses.get(cls, [])
-
-    @property
-    def _table(self) -> ClassTable:
-        if self._class_table is None:
-            self._class_table = ClassTable(self.files)
-        return self._class_table
 
 
 def _merge(lists: list[list[ClassId | str]]) -> list[ClassId | str]:

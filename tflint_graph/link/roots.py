@@ -9,9 +9,10 @@ from tflint_graph.findings import TraceStep
 from tflint_graph.index.model import MODULE_SCOPE, Call, ClassId, FileIndex, FunctionId, FunctionIndex, Symbol
 from tflint_graph.index.symbols import spelled
 from tflint_graph.index.takers import DATASET_METHODS, DATASET_TRANSFORMATIONS, FUNCTIONS, Taker, Treatment
+from tflint_graph.link.datasets import DATASET_RESULTS
 from tflint_graph.link.edges import Edges, handed_functions
 from tflint_graph.link.keras import ALL_METHODS, METHODS, MODEL, api_family, keras_class
-from tflint_graph.link.meanings import Meaning, is_class_method, is_static, taker_name
+from tflint_graph.link.meanings import Meaning, is_class_method, is_property, is_static, taker_name
 from tflint_graph.link.model import Context, Tracing, Unconverted
 from tflint_graph.link.project import Project
 
@@ -44,16 +45,16 @@ class Roots:
         self._places: list[tuple[FunctionId, Call]] = []
         self._decorated: list[FunctionId] = []
         self._classes: list[ClassId] = []
-        self._aliases: set[str] = set()
-        self.dynamic_attributes: set[ClassId] = set()
+        self._aliases: dict[str, list[FunctionId]] = {}
 
     def find(self) -> Iterator[Root]:
         """Every root, in the order of the files."""
         for path in self.project.files:
             self._survey(self.project.files[path])
-        if self._aliases:
+        aliases = {name for name, scopes in self._aliases.items() if any(self._is_tf_function(scope, name) for scope in scopes)}
+        if aliases:
             for path in self.project.files:
-                self._survey_aliases(self.project.files[path])
+                self._survey_aliases(self.project.files[path], aliases)
         self.evaluator.forget()
         for function in self._decorated:
             yield from self._decorated_root(function)
@@ -70,32 +71,42 @@ class Roots:
         candidates = functions | set(index.imports)
         for entry in index.functions.values():
             scope = FunctionId(path, entry.qualname)
+            if entry.decorators and is_property(entry):
+                self.edges.property_names.add(entry.name)
             if entry.decorators and any(_last(d) not in _PLAIN_DECORATORS for d in entry.decorators):
                 self._decorated.append(scope)
                 self._decorator_arguments(scope, entry)
             for call in entry.calls:
                 symbol = call.symbol
                 last = _last(symbol[1])
-                if last in _PLACES:
+                if last in _PLACES or (last == "partial" and symbol[1][0] == "call" and _may_be_tf_function(symbol[1])):
                     self._places.append((scope, call))
                 if last == "apply":
                     self._dataset_argument(scope, symbol)
-                elif _hands_a_function(symbol, candidates):
+                elif _hands_a_function(symbol, candidates) or _hands_a_dataset(symbol, entry):
                     self._arguments(scope, symbol)
             for name, symbols in entry.bindings.items():
                 for symbol in symbols:
                     if symbol is not None and symbol[0] in ("attr", "name", "either", "call") and name not in _ROOT_NAMES and _may_be_tf_function(symbol):
-                        self._aliases.add(name)
+                        self._aliases.setdefault(name, []).append(scope)
         for qualname, cls in index.classes.items():
             if not ALL_METHODS.isdisjoint(cls.methods):
                 self._classes.append(ClassId(path, qualname))
 
-    def _survey_aliases(self, index: FileIndex) -> None:
+    def _is_tf_function(self, scope: FunctionId, name: str) -> bool:
+        """The name really is tf.function under another name."""
+        for meaning in self.evaluator.name(scope.path, scope.qualname, name):
+            taker = FUNCTIONS.get(taker_name(meaning.target)) if meaning.kind == "api" else None
+            if taker is not None and taker.treatment is Treatment.ROOT:
+                return True
+        return False
+
+    def _survey_aliases(self, index: FileIndex, aliases: set[str]) -> None:
         for entry in index.functions.values():
-            if self._aliases.isdisjoint(entry.called_names):
+            if aliases.isdisjoint(entry.called_names) and entry.qualname != MODULE_SCOPE:
                 continue
             for call in entry.calls:
-                if _last(call.symbol[1]) in self._aliases:
+                if _last(call.symbol[1]) in aliases:
                     self._places.append((FunctionId(index.path, entry.qualname), call))
 
     def _decorator_arguments(self, function: FunctionId, entry: FunctionIndex) -> None:
@@ -246,7 +257,7 @@ class Roots:
         for symbol in handed_functions(taker, args, kwargs):
             for meaning in self.edges.functions_in(scope, symbol):
                 function: FunctionId | None = meaning.target if meaning.kind == "function" else self.project.method(meaning.target, "__call__")
-                if function is None or "traced" in meaning.via:
+                if function is None or ("traced" in meaning.via and taker.treatment is not Treatment.DATASET):
                     continue
                 entry = self.project.function(function)
                 name = entry.name if entry is not None else function.qualname
@@ -337,6 +348,18 @@ def _hands_a_function(symbol: Symbol, candidates: set[str]) -> bool:
     return False
 
 
+def _hands_a_dataset(symbol: Symbol, entry: FunctionIndex) -> bool:
+    """The call has an argument that may be a dataset: a dataset method's result, or a local name bound to one."""
+    for argument in (*symbol[2], *[v for _, v in symbol[3]]):
+        if argument is None:
+            continue
+        if argument[0] == "call" and _last(argument[1]) in DATASET_RESULTS:
+            return True
+        if argument[0] == "name" and any(s is not None and s[0] == "call" and _last(s[1]) in DATASET_RESULTS for s in entry.bindings.get(argument[1], ())):
+            return True
+    return False
+
+
 def _may_be_tf_function(symbol: Symbol) -> bool:
     """A binding that may give tf.function another name."""
     if symbol is None:
@@ -376,6 +399,3 @@ def _way(step: TraceStep, role: str, via: set[str], certain: bool) -> Tracing:
     if "hidden" in via:
         return Tracing(Context.TRACED, role, (step,), Unconverted.WRAPPED, certain)
     return Tracing(Context.CONVERTED, role, (step,), None, certain)
-
-
-__all__ = ["MODULE_SCOPE", "Root", "Roots"]

@@ -21,6 +21,10 @@ class TraceMap:
         self.traced = traced
         self._call_sites = CallSiteTable(project, traced, edges)
 
+    def mark_eager_calls(self) -> None:
+        """Fill in `reached_eagerly`, which takes all call sites."""
+        self._call_sites.mark_eager_calls()
+
     def call_sites(self, function: FunctionId) -> CallSites:
         """All calls of a function found in the project, by the region that holds them."""
         return self._call_sites.of(function)
@@ -32,5 +36,6 @@ def link(project: Project) -> TraceMap:
     with paused_collector():
         roots = Roots(project, edges)
         spread = Spread(project, edges)
-        traced = spread.run(list(roots.find()))
-    return TraceMap(project, traced, edges)
+        trace_map = TraceMap(project, spread.run(list(roots.find())), edges)
+        trace_map.mark_eager_calls()
+    return trace_map

@@ -7,7 +7,7 @@ The text keeps its lines: an indented function is parsed below a one-line `if 1:
 from __future__ import annotations
 
 import ast
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 
 import libcst as cst
@@ -146,17 +146,34 @@ def _survey(region: Region, own: ast.Module) -> None:
             parents[id(child)] = node
         below.reverse()
         stack.extend(below)
-    lines = sorted((n.lineno, n.col_offset) for n in ast.walk(own) if isinstance(n, ast.stmt))
+    lines = sorted(_statement_places(own))
     if len(lines) == len(statements):
         for statement, (line, _) in zip(statements, lines, strict=True):
             region.statement_lines[id(statement)] = line + region.line_offset
 
 
+def _statement_places(own: ast.Module) -> Iterator[tuple[int, int]]:
+    """Where every statement starts. Statements stand only in the bodies of statements, so expressions need no visit."""
+    stack: list[ast.AST] = list(own.body)
+    while stack:
+        node = stack.pop()
+        if isinstance(node, ast.stmt):
+            yield node.lineno, node.col_offset
+        for name in ("body", "orelse", "handlers", "finalbody", "cases"):
+            stack.extend(getattr(node, name, ()) if not isinstance(node, ast.expr) else ())
+
+
 def _name_functions(region: Region, own: ast.Module, index: FileIndex) -> None:
     """Give every def and lambda of the region the qualified name that the index has for its place in the file."""
+    nodes = _functions_in_order(region)
+    if not nodes:
+        return
+    if len(nodes) == 1 and region.function.qualname != MODULE_SCOPE:
+        region.function_nodes[region.function.qualname] = nodes[0]
+        region.names_of_functions[id(nodes[0])] = region.function.qualname
+        return
     wanted = [n for n in ast.walk(own) if isinstance(n, (ast.FunctionDef, ast.AsyncFunctionDef, ast.Lambda))]
     wanted.sort(key=lambda n: (n.lineno, n.col_offset))
-    nodes = _functions_in_order(region)
     if len(nodes) != len(wanted):
         return
     names = index.names_by_place()
