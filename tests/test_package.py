@@ -62,7 +62,8 @@ def test_the_wheel_holds_what_is_needed_and_nothing_beside_the_package(built: tu
         names = set(archive.namelist())
     assert {name.partition("/")[0] for name in names} == {"tflint_graph", f"tflint_graph-{__version__}.dist-info"}
     expected = {path if path.startswith("tflint_graph") else f"tflint_graph/{path}" for path in SHIPPED}
-    data = {path.relative_to(ROOT).as_posix() for path in (ROOT / "tflint_graph").rglob("*") if path.is_file() and path.suffix not in (".py", ".pyc")}
+    files = (path.relative_to(ROOT).as_posix() for path in (ROOT / "tflint_graph").rglob("*") if path.is_file())
+    data = {path for path in files if not path.endswith((".py", ".pyc")) and "/." not in path}
     assert "tflint_graph/py.typed" in data
     assert expected | data | {"tflint_graph/rules/table.json"} <= names
     assert {name for name in names if name.endswith(".py")} == expected

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import gc
 import traceback
 from collections.abc import Iterable, Iterator, Sequence
 from typing import TYPE_CHECKING
 
+from tflint_graph.collector import paused_collector
 from tflint_graph.findings import Because, Edit, FileError, Finding, Fix, Severity, Span
 from tflint_graph.index.model import MODULE_SCOPE, FunctionId, Stopper
 from tflint_graph.link.model import Context
@@ -24,6 +26,7 @@ if TYPE_CHECKING:
 
 _TRACED = {Context.CONVERTED, Context.TRACED}
 MAX_BECAUSE = 4
+COLLECT_EVERY = 400  # regions; trees hold no cycles, and a collector that walks them again and again costs more than parsing them
 
 
 def check_files(project: Project, trace_map: TraceMap, targets: Sequence[str], codes: frozenset[str]) -> tuple[list[Finding], list[FileError]]:
@@ -31,7 +34,8 @@ def check_files(project: Project, trace_map: TraceMap, targets: Sequence[str], c
     regions = wanted_regions(project, trace_map, targets, codes)
     if not regions:
         return [], []
-    return _Run(project, trace_map, codes).check(regions)
+    with paused_collector():
+        return _Run(project, trace_map, codes).check(regions)
 
 
 def wanted_regions(project: Project, trace_map: TraceMap, targets: Sequence[str], codes: frozenset[str]) -> list[FunctionId]:
@@ -76,7 +80,9 @@ class _Run:
 
     def check(self, regions: Sequence[FunctionId]) -> tuple[list[Finding], list[FileError]]:
         findings: list[Finding] = []
-        for region in regions:
+        for number, region in enumerate(regions):
+            if number % COLLECT_EVERY == COLLECT_EVERY - 1:
+                gc.collect()
             try:
                 findings.extend(self.check_region(region))
             except RecursionError:

@@ -51,14 +51,14 @@ def _arithmetic(node: Loop, name: NameFlow, facts: Facts) -> Claim | None:
 def _operand(statement: cst.CSTNode, name: str, facts: Facts) -> tuple[cst.BaseExpression, bool] | None:
     """What an assignment combines the name with by an arithmetic operator, and whether it divides by it."""
     match statement:
-        case cst.AugAssign(target=target, operator=operator, value=value) if isinstance(operator, _OPERATING) and facts.source(target) == name:
+        case cst.AugAssign(target=target, operator=operator, value=value) if isinstance(operator, _OPERATING) and str(facts.source(target)) == name:
             return value, isinstance(operator, cst.DivideAssign)
         case cst.Assign(targets=[cst.AssignTarget(target=target)], value=cst.BinaryOperation(left=left, operator=operator, right=right)) if (
-            isinstance(operator, _OPERATORS) and facts.source(target) == name
+            isinstance(operator, _OPERATORS) and str(facts.source(target)) == name
         ):
-            if facts.source(left) == name:
+            if str(facts.source(left)) == name:
                 return right, isinstance(operator, cst.Divide)
-            if facts.source(right) == name:
+            if str(facts.source(right)) == name:
                 return left, isinstance(operator, cst.Divide)
     return None
 

@@ -81,4 +81,4 @@ def header(flow: cst.CSTNode, facts: Facts) -> str:
             return f"while {facts.source(flow.test)}"
         case cst.For():
             return f"for {facts.source(flow.target)} in {facts.source(flow.iter)}"
-    return facts.source(flow)
+    return str(facts.source(flow))

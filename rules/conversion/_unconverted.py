@@ -92,5 +92,5 @@ def _call(node: cst.Call, facts: Facts) -> Trouble | None:
         return None
     for value in call.args:
         if _is_graph_value(value):
-            return Trouble(facts.source(node), "AttributeError" if name in ("int", "float") and not value.is_tensor else "TypeError", value)
+            return Trouble(str(facts.source(node)), "AttributeError" if name in ("int", "float") and not value.is_tensor else "TypeError", value)
     return None

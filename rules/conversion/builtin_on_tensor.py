@@ -248,7 +248,7 @@ def _calls_back(node: cst.Call, call: CallFacts, facts: Facts) -> Found:
         value = _result(key, facts)
         if value is not None and has_no_python_value(value):
             return f"`{text}` compares the tensors that `key` gives (TensorFlow: {_ITERATION}). Use tf.argsort, tf.argmax or tf.argmin.", value, _ITERATION
-    return _hands_builtin(text, call, key)
+    return _hands_builtin(str(text), call, key)
 
 
 def _hands_builtin(text: str, call: CallFacts, key: Value | None) -> Found:

@@ -205,7 +205,7 @@ def _call(node: cst.Call, call: CallFacts, facts: Facts) -> Found:
         return f"`{text}` runs through the dataset iterator in Python: {_WITHOUT_END}. Use `enumerate` of the dataset.", call.args[0], None
     if call.dotted in ("builtins.map", "builtins.filter") and len(call.args) > 1 and call.args[1].kind is Kind.ITERATOR:
         return f"`{text}` runs through the dataset iterator in Python: {_WITHOUT_END}. Use Dataset.map or Dataset.filter.", call.args[1], None
-    return _zip(text, call) if call.dotted == "builtins.zip" and not call.has_star else None
+    return _zip(str(text), call) if call.dotted == "builtins.zip" and not call.has_star else None
 
 
 def _kind(value: Value) -> str:

@@ -184,7 +184,7 @@ def _compared(left: cst.BaseExpression, operator: cst.BaseCompOp, right: cst.Bas
 def _call(node: cst.Call, call: CallFacts, facts: Facts) -> Found:
     dotted, text = call.dotted or "", facts.source(node)
     if dotted == "tensorflow.unstack" and call.args and "num" not in call.keywords and len(call.args) < 2:
-        return _unstack(text, call)
+        return _unstack(str(text), call)
     wanted = _SIZES.get(dotted)
     if wanted is not None:
         handed = [v for k, v in enumerate(call.args) if k in wanted] + [v for name, v in call.keywords.items() if name in wanted]

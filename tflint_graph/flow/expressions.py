@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import replace
 from typing import Any
 
@@ -21,6 +20,17 @@ from tflint_graph.link.model import Context
 from tflint_graph.source.literals import literal_value
 from tflint_graph.source.region import Region
 from tflint_graph.source.walk import EXPRESSIONS, children
+
+
+# By name, not bound: an interpreter that holds its own bound methods would be a cycle, kept with its tree until the collector runs.
+_METHODS: dict[type, str] = {
+    cst.Name: "_name", cst.Attribute: "_attribute", cst.Call: "_call", cst.Subscript: "_subscript", cst.BinaryOperation: "_binary",
+    cst.UnaryOperation: "_unary", cst.BooleanOperation: "_boolean", cst.Comparison: "_comparison", cst.IfExp: "_ternary", cst.Tuple: "_display",
+    cst.List: "_display", cst.Set: "_display", cst.Dict: "_dict", cst.ListComp: "_comprehension", cst.SetComp: "_comprehension",
+    cst.GeneratorExp: "_comprehension", cst.DictComp: "_dict_comprehension", cst.Lambda: "_lambda", cst.Integer: "_literal", cst.Float: "_literal",
+    cst.Imaginary: "_literal", cst.SimpleString: "_literal", cst.ConcatenatedString: "_literal", cst.FormattedString: "_formatted", cst.NamedExpr: "_walrus",
+    cst.Ellipsis: "_ellipsis",
+}  # fmt: skip
 
 
 def staging_of(value: Value) -> Staging:
@@ -45,28 +55,18 @@ class Expressions:
     recorder: Recorder | None
     scope: Scope
 
-    def __init__(self) -> None:
-        self._dispatch: dict[type, Callable[[Any], Value]] = {
-            cst.Name: self._name, cst.Attribute: self._attribute, cst.Call: self._call, cst.Subscript: self._subscript, cst.BinaryOperation: self._binary,
-            cst.UnaryOperation: self._unary, cst.BooleanOperation: self._boolean, cst.Comparison: self._comparison, cst.IfExp: self._ternary,
-            cst.Tuple: self._display, cst.List: self._display, cst.Set: self._display, cst.Dict: self._dict, cst.ListComp: self._comprehension,
-            cst.SetComp: self._comprehension, cst.GeneratorExp: self._comprehension, cst.DictComp: self._dict_comprehension, cst.Lambda: self._lambda,
-            cst.Integer: self._literal, cst.Float: self._literal, cst.Imaginary: self._literal, cst.SimpleString: self._literal,
-            cst.ConcatenatedString: self._literal, cst.FormattedString: self._formatted, cst.NamedExpr: self._walrus, cst.Ellipsis: self._ellipsis,
-        }  # fmt: skip
-
     # -- entry -----------------------------------------------------------------------------------------------------------------------------------------------
 
     def eval(self, node: cst.CSTNode) -> Value:
         """The value of an expression in the current state; recorded for rules."""
-        method = self._dispatch.get(type(node))
+        method = _METHODS.get(type(node))
         if method is None:
             for child in children(node):
                 if type(child) in EXPRESSIONS:
                     self.eval(child)
             value = UNKNOWN
         else:
-            value = method(node)
+            value = getattr(self, method)(node)
         if self.recorder is not None:
             self.recorder.values[id(node)] = value
         return value

@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import replace
-from typing import Any
 
 import libcst as cst
 
@@ -29,11 +28,18 @@ MAX_STEPS = 60_000  # statements executed for one region; beyond it nothing more
 _EAGER_BLOCKS = frozenset({"tensorflow.init_scope"})
 
 
+_RUNS: dict[type, str] = {
+    cst.Assign: "_assign", cst.AugAssign: "_augmented", cst.AnnAssign: "_annotated", cst.Return: "_return", cst.If: "_if", cst.For: "_loop",
+    cst.While: "_loop", cst.With: "_with", cst.Try: "_try", cst.TryStar: "_try", cst.FunctionDef: "_def", cst.ClassDef: "_class", cst.Import: "_import",
+    cst.ImportFrom: "_import", cst.Break: "_jump", cst.Continue: "_jump", cst.Raise: "_raise", cst.Assert: "_assert", cst.Match: "_match",
+    cst.SimpleStatementLine: "_line", cst.Expr: "_expression", cst.Del: "_del",
+}  # fmt: skip
+
+
 class Interpreter(Calls):
     """Runs one region abstractly. With `recording`, facts are kept for rules; without, only the returned value and the effects matter."""
 
     def __init__(self, world: World, region: Region, *, recording: bool) -> None:
-        super().__init__()
         self.world = world
         self.region = region
         self.recorder = Recorder() if recording else None
@@ -48,13 +54,6 @@ class Interpreter(Calls):
         self._names: dict[tuple[int, bool], FunctionNames] = {}
         self._active: list[int] = []
         self.steps = 0
-        self._statements: dict[type, Callable[[Any], object]] = {
-            cst.SimpleStatementLine: lambda node: self.block(node.body), cst.Expr: lambda node: self.eval(node.value), cst.Assign: self._assign,
-            cst.AugAssign: self._augmented, cst.AnnAssign: self._annotated, cst.Return: self._return, cst.If: self._if, cst.For: self._loop, cst.While: self._loop,
-            cst.With: self._with, cst.Try: self._try, cst.TryStar: self._try, cst.FunctionDef: self._def, cst.ClassDef: self._class, cst.Import: self._import,
-            cst.ImportFrom: self._import, cst.Break: self._jump, cst.Continue: self._jump, cst.Raise: self._raise, cst.Assert: self._assert,
-            cst.Del: lambda node: self._delete(node.target), cst.Match: self._match,
-        }  # fmt: skip
 
     # -- functions -------------------------------------------------------------------------------------------------------------------------------------------
 
@@ -231,9 +230,18 @@ class Interpreter(Calls):
     def statement(self, node: cst.CSTNode) -> None:
         """Run one statement; what is not listed (pass, global, type aliases ...) has no effect here."""
         self.steps += 1
-        run = self._statements.get(type(node))
+        run = _RUNS.get(type(node))
         if run is not None:
-            run(node)
+            getattr(self, run)(node)
+
+    def _line(self, node: cst.SimpleStatementLine) -> None:
+        self.block(node.body)
+
+    def _expression(self, node: cst.Expr) -> None:
+        self.eval(node.value)
+
+    def _del(self, node: cst.Del) -> None:
+        self._delete(node.target)
 
     def _assign(self, node: cst.Assign) -> None:
         value = self.eval(node.value)

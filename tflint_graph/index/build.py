@@ -265,6 +265,8 @@ class _Builder:
         )
         entry.decorators = decorators
         entry.is_async = is_async
+        if ".<locals>." not in qualname:
+            entry.statement_lines = statement_lines(node)
         if owner.is_class:
             entry.class_qualname = owner.qualname
             if owner.methods is not None and not _is_accessor(node):
@@ -408,7 +410,7 @@ class _Builder:
             fn.outer.attributes.setdefault(node.attr, []).append((fn.qualname, symbol))
             return
         self.release(symbol)
-        self.expression(base)
+        self.value(base)
 
     def release(self, symbol: Symbol) -> None:
         """The value goes somewhere that is not followed: a function among it escapes."""
@@ -680,6 +682,29 @@ _STATEMENTS: dict[type, Callable[[_Builder, Any], None]] = {
 }
 if sys.version_info >= (3, 11):
     _STATEMENTS[ast.TryStar] = _Builder.try_
+
+
+_BODIES: dict[type, tuple[str, ...]] = {
+    ast.FunctionDef: ("body",), ast.AsyncFunctionDef: ("body",), ast.ClassDef: ("body",), ast.If: ("body", "orelse"), ast.For: ("body", "orelse"),
+    ast.AsyncFor: ("body", "orelse"), ast.While: ("body", "orelse"), ast.With: ("body",), ast.AsyncWith: ("body",),
+    ast.Try: ("body", "handlers", "orelse", "finalbody"), ast.ExceptHandler: ("body",), ast.Match: ("cases",), ast.match_case: ("body",),
+}  # fmt: skip
+if sys.version_info >= (3, 11):
+    _BODIES[ast.TryStar] = ("body", "handlers", "orelse", "finalbody")
+
+
+def statement_lines(node: ast.stmt) -> tuple[int, ...]:
+    """The lines on which a statement and all statements in it start, in source order. Expressions hold no statements and are not visited."""
+    found: list[int] = []
+    stack: list[ast.AST] = [node]
+    while stack:
+        current = stack.pop()
+        if isinstance(current, ast.stmt):
+            found.append(current.lineno)
+        for name in _BODIES.get(type(current), ()):
+            stack.extend(getattr(current, name))
+    found.sort()
+    return tuple(found)
 
 
 def _is_accessor(node: ast.FunctionDef | ast.AsyncFunctionDef) -> bool:

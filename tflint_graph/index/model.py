@@ -113,6 +113,8 @@ class FunctionIndex:
     globals: frozenset[str] = frozenset()
     bindings: dict[str, tuple[Symbol, ...]] = field(default_factory=dict)
     returns: tuple[Symbol, ...] = ()
+    statement_lines: tuple[int, ...] = ()
+    # For functions that are not nested in others: the lines on which the function's statements start, nested ones and the def included, in source order.
     escapes: frozenset[str] = frozenset()
     # Names read other than as the callee of a call, as a direct argument of a call in `calls`, or as the whole value of a binding or a return: a function
     # among them is used as a value. "x.name" stands for an attribute of a name read in such a place, ".name" for one of anything else. Names that can only be data
@@ -170,7 +172,3 @@ class FileIndex:
     noqa: dict[int, frozenset[str]] = field(default_factory=dict)
     environment_writes: dict[str, str] = field(default_factory=dict)
     # Environment variables that the module sets to a literal, e.g. TF_USE_LEGACY_KERAS -> "1".
-
-    def names_by_place(self) -> dict[tuple[int, int], str]:
-        """The qualified name of the def or lambda that starts at a (1-based line, 1-based column); the column of a def is that of its keyword."""
-        return {(f.line, f.column): f.qualname for f in self.functions.values()}

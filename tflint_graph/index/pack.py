@@ -17,11 +17,11 @@ from typing import Any
 from tflint_graph.index.model import Assignment, Call, ClassIndex, FileIndex, FunctionIndex, Parameter, Stopper
 
 # Change the first part whenever the index or what it records changes.
-FORMAT = f"3-{sys.implementation.cache_tag}-{marshal.version}"
+FORMAT = f"5-{sys.implementation.cache_tag}-{marshal.version}"
 
 _FUNCTION_FIELDS = tuple(FunctionIndex.__dataclass_fields__)
 _CLASS_FIELDS = tuple(ClassIndex.__dataclass_fields__)
-_HOT_BYTES = 10_000_000  # of packed indexes; as objects they take twelve times as much
+_HOT_BYTES = 5_000_000  # of packed indexes; as objects they take twelve times as much
 
 
 def pack(index: FileIndex) -> bytes:

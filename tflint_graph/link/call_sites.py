@@ -64,6 +64,7 @@ class CallSiteTable:
         self._asked |= wanted
         self._sweeps += 1
         self._by_name = {}
+        self._opened: set[tuple[str, str]] = set()
         for function in wanted:
             entry = self.project.function(function)
             if entry is None:
@@ -233,6 +234,12 @@ class CallSiteTable:
 
     def _open_by_name(self, name: str, path: str) -> None:
         """An object that is not known is asked for `name` in the file: it may be of any class that can get there."""
+        if name not in self._by_name:
+            return
+        key = (name, self.project.components.of(path))
+        if key in self._opened:
+            return
+        self._opened.add(key)
         for function in self._by_name.get(name, ()):
             if self._is_method(function) and self.project.components.connected(function.path, path):
                 self._open.add(function)

@@ -265,13 +265,11 @@ class Edges:
                 yield (("name", base) if base else None), name, entry.line
         for symbols in (*entry.bindings.values(), entry.returns):
             for symbol in symbols:
-                if symbol is not None and symbol[0] == "attr":
-                    yield symbol[1], symbol[2], entry.line
+                yield from _attributes_in(symbol, entry.line)
         for call in entry.calls:
             callee = call.symbol[1]
             for symbol in (*call.symbol[2], *[v for _, v in call.symbol[3]], callee[1] if callee is not None and callee[0] == "attr" else None):
-                if symbol is not None and symbol[0] == "attr":
-                    yield symbol[1], symbol[2], call.line
+                yield from _attributes_in(symbol, call.line)
 
     def _special_methods(self, cls: ClassId, entry: FunctionIndex, line: int) -> Iterator[Edge]:
         for kind, names in _SPECIAL.items():
@@ -280,6 +278,17 @@ class Edges:
                     method = self.project.method(cls, name)
                     if method is not None:
                         yield Edge(SPECIAL, method, line, certain=False)
+
+
+def _attributes_in(symbol: Symbol, line: int) -> Iterator[tuple[Symbol, str, int]]:
+    """The attribute that a symbol reads, or those that the items of a display read."""
+    if symbol is None:
+        return
+    if symbol[0] == "attr":
+        yield symbol[1], symbol[2], line
+    elif symbol[0] in ("seq", "either"):
+        for item in symbol[-1]:
+            yield from _attributes_in(item, line)
 
 
 def handed_functions(taker: Taker, args: tuple[Symbol, ...], kwargs: tuple[tuple[str | None, Symbol], ...]) -> list[Symbol]:

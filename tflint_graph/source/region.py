@@ -14,8 +14,12 @@ import libcst as cst
 from libcst.metadata import MetadataWrapper, PositionProvider
 
 from tflint_graph.findings import Span
+from tflint_graph.index.build import statement_lines
 from tflint_graph.index.model import MODULE_SCOPE, FileIndex, FunctionId, FunctionIndex
 from tflint_graph.source.walk import STATEMENTS, children
+
+
+_WRAPPER = "if 1:\n"
 
 
 class RegionError(ValueError):
@@ -82,17 +86,26 @@ def parse_region(index: FileIndex, lines: Sequence[str], function: FunctionId) -
         text, offset = _function_text(entry, lines)
     try:
         tree = cst.parse_module(text)
-        own = ast.parse(text)
+        places = list(_statement_places(ast.parse(text))) if function.qualname == MODULE_SCOPE else []
     except (cst.ParserSyntaxError, SyntaxError, ValueError, RecursionError) as error:
         raise RegionError(str(error).splitlines()[0]) from error
     region = Region(function, tree, offset, None)
-    _survey(region, own)
-    if function.qualname != MODULE_SCOPE:
-        region.top = _outermost_def(tree)
+    statements = _survey(region)
+    if function.qualname == MODULE_SCOPE:
+        _place_statements(region, statements, sorted(places))
+        _name_functions(region, [f for f in index.functions.values() if f.is_lambda and region_free(f)])
+    else:
+        _place_statements(region, statements[1:] if text.startswith(_WRAPPER) else statements, entry.statement_lines)
+        nodes = _name_functions(region, [f for f in index.functions.values() if entry.first_line <= f.line <= entry.end_line and f.qualname != MODULE_SCOPE])
+        region.top = next((node for node in nodes if isinstance(node, cst.FunctionDef)), None)
         if region.top is None:
             raise RegionError("the region holds no function")
-    _name_functions(region, own, index)
     return region
+
+
+def region_free(entry: FunctionIndex) -> bool:
+    """A lambda of the module's own statements or of a class body, in no function."""
+    return ".<locals>." not in entry.qualname
 
 
 def _function_text(entry: FunctionIndex, lines: Sequence[str]) -> tuple[str, int]:
@@ -100,7 +113,7 @@ def _function_text(entry: FunctionIndex, lines: Sequence[str]) -> tuple[str, int
     if picked:
         picked[0] = picked[0].lstrip("\f")
     if picked and picked[0][:1] in (" ", "\t"):
-        return "if 1:\n" + "".join(picked), entry.first_line - 2
+        return _WRAPPER + "".join(picked), entry.first_line - 2
     return "".join(picked), entry.first_line - 1
 
 
@@ -121,18 +134,8 @@ def _module_text(index: FileIndex, lines: Sequence[str]) -> str:
     return "".join(out)
 
 
-def _outermost_def(tree: cst.Module) -> cst.CSTNode | None:
-    stack: list[cst.CSTNode] = [tree]
-    while stack:
-        node = stack.pop()
-        if isinstance(node, (cst.FunctionDef, cst.Lambda)):
-            return node
-        stack.extend(reversed(children(node)))
-    return None
-
-
-def _survey(region: Region, own: ast.Module) -> None:
-    """One walk in source order: all nodes, their parents, and the line of every statement, taken from the standard library's tree of the same text."""
+def _survey(region: Region) -> list[cst.CSTNode]:
+    """One walk in source order: all nodes and their parents; gives the statements."""
     parents, nodes = region.parents, region.nodes
     statements: list[cst.CSTNode] = []
     stack: list[cst.CSTNode] = [region.tree]
@@ -146,42 +149,29 @@ def _survey(region: Region, own: ast.Module) -> None:
             parents[id(child)] = node
         below.reverse()
         stack.extend(below)
-    lines = sorted(_statement_places(own))
+    return statements
+
+
+def _place_statements(region: Region, statements: Sequence[cst.CSTNode], lines: Sequence[int]) -> None:
+    """Give every statement its line: both trees hold the same statements in the same order."""
     if len(lines) == len(statements):
-        for statement, (line, _) in zip(statements, lines, strict=True):
-            region.statement_lines[id(statement)] = line + region.line_offset
+        region.statement_lines.update((id(statement), line) for statement, line in zip(statements, lines, strict=True))
 
 
-def _statement_places(own: ast.Module) -> Iterator[tuple[int, int]]:
-    """Where every statement starts. Statements stand only in the bodies of statements, so expressions need no visit."""
-    stack: list[ast.AST] = list(own.body)
-    while stack:
-        node = stack.pop()
-        if isinstance(node, ast.stmt):
-            yield node.lineno, node.col_offset
-        for name in ("body", "orelse", "handlers", "finalbody", "cases"):
-            stack.extend(getattr(node, name, ()) if not isinstance(node, ast.expr) else ())
+def _statement_places(own: ast.Module) -> Iterator[int]:
+    for statement in own.body:
+        yield from statement_lines(statement)
 
 
-def _name_functions(region: Region, own: ast.Module, index: FileIndex) -> None:
-    """Give every def and lambda of the region the qualified name that the index has for its place in the file."""
+def _name_functions(region: Region, entries: list[FunctionIndex]) -> list[cst.CSTNode]:
+    """Give every def and lambda of the region the qualified name that the index has for its place in the file; gives the nodes."""
     nodes = _functions_in_order(region)
-    if not nodes:
-        return
-    if len(nodes) == 1 and region.function.qualname != MODULE_SCOPE:
-        region.function_nodes[region.function.qualname] = nodes[0]
-        region.names_of_functions[id(nodes[0])] = region.function.qualname
-        return
-    wanted = [n for n in ast.walk(own) if isinstance(n, (ast.FunctionDef, ast.AsyncFunctionDef, ast.Lambda))]
-    wanted.sort(key=lambda n: (n.lineno, n.col_offset))
-    if len(nodes) != len(wanted):
-        return
-    names = index.names_by_place()
-    for node, place in zip(nodes, wanted, strict=True):
-        qualname = names.get((place.lineno + region.line_offset, place.col_offset + 1))
-        if qualname is not None:
-            region.function_nodes[qualname] = node
-            region.names_of_functions[id(node)] = qualname
+    entries.sort(key=lambda entry: (entry.line, entry.column))
+    if len(nodes) == len(entries):
+        for node, entry in zip(nodes, entries, strict=True):
+            region.function_nodes[entry.qualname] = node
+            region.names_of_functions[id(node)] = entry.qualname
+    return nodes
 
 
 def _functions_in_order(region: Region) -> list[cst.CSTNode]:

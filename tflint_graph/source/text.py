@@ -63,11 +63,13 @@ def parse(data: bytes) -> ast.Module:
     """The syntax tree of a source file. Raises SourceError for what Python could not read."""
     if b"\0" in data:
         raise SourceError(data[: data.index(b"\0")].count(b"\n") + 1, "the file contains null bytes")
+    if not data.isascii():
+        decode(data)  # the parser skips over comments without looking at their bytes
     try:
         with paused_collector():
             return ast.parse(data)
     except SyntaxError as error:
-        decode(data)  # raises the better error where the encoding is to blame
+        decode(data)  # raises the better error where the declared encoding is to blame
         raise SourceError(error.lineno or 0, f"SyntaxError: {error.msg}") from None
     except ValueError as error:
         raise SourceError(0, str(error)) from None
