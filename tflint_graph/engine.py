@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import gc
 import traceback
 from collections.abc import Iterable, Iterator, Sequence
 from typing import TYPE_CHECKING
@@ -26,7 +25,6 @@ if TYPE_CHECKING:
 
 _TRACED = {Context.CONVERTED, Context.TRACED}
 MAX_BECAUSE = 4
-COLLECT_EVERY = 400  # regions; trees hold no cycles, and a collector that walks them again and again costs more than parsing them
 
 
 def check_files(project: Project, trace_map: TraceMap, targets: Sequence[str], codes: frozenset[str]) -> tuple[list[Finding], list[FileError]]:
@@ -80,9 +78,7 @@ class _Run:
 
     def check(self, regions: Sequence[FunctionId]) -> tuple[list[Finding], list[FileError]]:
         findings: list[Finding] = []
-        for number, region in enumerate(regions):
-            if number % COLLECT_EVERY == COLLECT_EVERY - 1:
-                gc.collect()
+        for region in regions:
             try:
                 findings.extend(self.check_region(region))
             except RecursionError:

@@ -308,7 +308,7 @@ class Analysis:
         for parameter in positional[:count]:
             if values[parameter.name].is_unknown and not parameter.has_default:
                 tensor = Value(Kind.TENSOR, why=why)
-                single = method in ("__call__",) or count == 2
+                single = method == "__call__" or (count == 2 and method != "update_state")
                 values[parameter.name] = tensor if single else nest(tensor)
 
     def as_traced(self, function: FunctionId, values: dict[str, Value], signature: Value | None) -> dict[str, Value]:
@@ -533,25 +533,38 @@ class Analysis:
         interpreter = Interpreter(self.world, region, recording=False)
         self._summary_depth += 1
         try:
-            interpreter.run_top(region.top, self.own_context(method) or Context.EAGER, self.declared(method), self.owner_class(method))
+            params = self.params(method) if method.qualname.endswith(".__init__") else self.declared(method)
+            interpreter.run_top(region.top, self.own_context(method) or Context.EAGER, dict(params), self.owner_class(method))
         finally:
             self._summary_depth -= 1
         return {k: portable(v) for k, v in interpreter.attribute_writes.items()}
 
     def attribute_before(self, cls: ClassId, name: str, function: FunctionId | None) -> Value:
         """What `self.name` is at the start of a method: UNBOUND only if no other method, base or class body can have set it."""
-        if self.project.method(cls, name) is not None:
+        entry = self.project.class_index(cls)
+        if self.project.method(cls, name) is not None or entry is None or entry.decorators:
             return UNKNOWN
         writers = {method for method, _ in self.project.attribute(cls, name)}
         others = writers - ({function} if function is not None else set())
         if not others and self.project.bases_known(cls):
             bases = [b for b in self.project.bases(cls) if isinstance(b, str)]
-            if all(canonical(b) in ("builtins.object", "object", "tensorflow.Module") for b in bases):
+            if all(canonical(b) in ("builtins.object", "object", "tensorflow.Module") for b in bases) and not self._stored_from_outside(cls, name):
                 return UNBOUND
         elsewhere = [symbol for method, symbol in self.project.attribute(cls, name) if method != function]
+        if self._stored_from_outside(cls, name):
+            return UNKNOWN
         if elsewhere and all(symbol == ("const", None) for symbol in elsewhere):
             return NONE
         return self.world.instance_attribute(Value(Kind.INSTANCE, ref=cls), name)
+
+    def _stored_from_outside(self, cls: ClassId, name: str) -> bool:
+        """Whether code other than the class's own methods may set the attribute: `obj.name = ...`, setattr and the like, in a file that can get an instance."""
+        project = self.project
+        for path in project.files:
+            stores = project.files[path].foreign_stores
+            if stores and (name in stores or "*" in stores) and project.components.connected(path, cls.path):
+                return True
+        return False
 
     def local_class(self, region: FunctionId, name: str, line: int) -> ClassId | None:
         """The ClassId of a class statement inside a region."""

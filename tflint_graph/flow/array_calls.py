@@ -40,6 +40,34 @@ def joined_tensors(self: Calls, dotted: str, bound: Bound, node: cst.CSTNode) ->
     return Value(Kind.TENSOR, dtype=dtype, shape=shape, eager=self.scope.eager, why=self.reason(f"result of {shown(dotted)}", node))
 
 
+def parted(self: Calls, dotted: str, bound: Bound, node: cst.CSTNode) -> Value | None:
+    """tf.unstack and tf.split where the number of parts is known; None when it is not."""
+    api = lookup(dotted)
+    value = bound.args[0] if bound.args else bound.kwargs.get("value")
+    if api is None or value is None or not value.is_staged or value.ragged:
+        return None
+    arguments = Arguments(api, bound.args, bound.kwargs)
+    axis = arguments.named("axis")
+    at = axis.const if axis is not None and isinstance(axis.const, int) else 0 if axis is None else None
+    number = arguments.named("num" if dotted == "tensorflow.unstack" else "num_or_size_splits")
+    shape = value.shape
+    count = number.const if number is not None and isinstance(number.const, int) else len(number.elements) if number is not None and number.elements is not None else None
+    inner: Shape | None = None
+    if shape is not None and at is not None and -len(shape) <= at < len(shape):
+        at %= len(shape)
+        if dotted == "tensorflow.unstack":
+            size = shape[at]
+            count = count if count is not None else size if isinstance(size, int) else None
+            inner = shape[:at] + shape[at + 1 :]
+        else:
+            inner = (*shape[:at], ANY_DIM, *shape[at + 1 :])
+    if count is None or not 0 <= count <= 64:
+        return None
+    why = self.reason(f"part of {shown(dotted)}", node, value.why)
+    part = Value(Kind.TENSOR, dtype=value.dtype, shape=inner, eager=self.scope.eager, why=why)
+    return Value(Kind.PYTHON, pytype="list", elements=(part,) * count, origin=node)
+
+
 def _concatenated(shapes: list[Shape], axis: int) -> Shape | None:
     rank = len(shapes[0])
     if rank == 0 or not -rank <= axis < rank:

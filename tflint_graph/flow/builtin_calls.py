@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import functools
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 import libcst as cst
 
 from tflint_graph.flow import operators as ops
-from tflint_graph.flow.array_calls import ARRAY_MAKERS, joined_tensors, made_array
+from tflint_graph.flow.array_calls import ARRAY_MAKERS, joined_tensors, made_array, parted
 from tflint_graph.flow.lattice import any_element, is_nest, join
 from tflint_graph.flow.results import dtype_argument, dtype_of, shape_argument
 from tflint_graph.flow.values import ANY_DIM, MISSING, PYTHON, UNKNOWN, Kind, Value
@@ -61,6 +62,8 @@ def special_call(self: Calls, callee: Value, dotted: str, bound: Bound, node: cs
         return None if receiver is None else Value(Kind.PYTHON, pytype="TensorShape", shape=receiver.shape, why=receiver.why)
     if dotted in ("tensorflow.concat", "tensorflow.stack"):
         return joined_tensors(self, dotted, bound, node)
+    if dotted in ("tensorflow.unstack", "tensorflow.split"):
+        return parted(self, dotted, bound, node)
     if dotted in ARRAY_MAKERS:
         return made_array(dotted, bound, node)
     if dotted == "tensorflow.TensorShape":
@@ -125,6 +128,9 @@ def builtin_call(self: Calls, name: str, bound: Bound, node: cst.CSTNode) -> Val
         return _length(first)
     if name == "range":
         return _range(self, args, node)
+    if "key" in bound.kwargs and name in ("sorted", "min", "max") and args:
+        members = args if len(args) > 1 else [ops.element_of(args[0])]
+        self.call_function(bound.kwargs["key"], [functools.reduce(join, members)], node)
     if name in _CONTAINER_BUILTINS:
         return _container(name, bound, node)
     if name in ("enumerate", "zip", "map", "filter", "iter", "next"):
@@ -192,6 +198,8 @@ _PYTHON_CLASSES = {
 def _is_instance(v: Value, name: str | None) -> bool | None:
     if name is None or v.kind in (Kind.UNKNOWN, Kind.INSTANCE, Kind.UNBOUND):
         return None
+    if name.endswith(".EagerTensor") and v.kind in (Kind.TENSOR, Kind.VARIABLE):
+        return v.eager
     if name in _PYTHON_CLASSES:
         if v.kind is Kind.PYTHON:
             return v.pytype in _PYTHON_CLASSES[name] if v.pytype is not None and v.pytype not in ("object",) else None

@@ -107,12 +107,14 @@ def _given(bound: Bound, position: int, *names: str) -> Value | None:
 
 def _slice(v: Value, why: Reason) -> Value:
     """One slice of an `elems` argument."""
-    if v.kind is Kind.PYTHON and v.pytype == "tuple" and v.elements is not None:
-        return Value(Kind.PYTHON, pytype="tuple", elements=tuple(_slice(e, why) for e in v.elements))
+    if v.kind is Kind.PYTHON and v.pytype in ("tuple", "list", "namedtuple") and v.elements is not None:
+        return Value(Kind.PYTHON, pytype=v.pytype, elements=tuple(_slice(e, why) for e in v.elements))
+    if v.kind is Kind.PYTHON and v.items is not None:
+        return Value(Kind.PYTHON, pytype="dict", items=tuple((k, _slice(e, why)) for k, e in v.items))
     if v.kind in (Kind.TENSOR, Kind.VARIABLE):
         found = ops.element_of(v)
         return Value(Kind.TENSOR, dtype=found.dtype, shape=found.shape, why=why)
-    if v.kind is Kind.PYTHON and v.pytype in ("list", "ndarray", "range"):
+    if v.kind is Kind.PYTHON and v.pytype in ("ndarray", "int", "float"):
         return Value(Kind.TENSOR, why=why)
     return nest(Value(Kind.TENSOR, why=why))
 

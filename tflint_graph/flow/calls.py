@@ -211,7 +211,11 @@ class Calls(Expressions):
             api = lookup(dotted)
         if api is None or bound.star is not None and not api.params:
             return UNKNOWN
+        if not bound.has_star:
+            api = api.given(len(bound.args), bound.kwargs)
         result = result_of(api, Arguments(api, bound.args, bound.kwargs, receiver), eager=self.scope.eager, why=why)
+        if api.ragged == "maybe":
+            result = nest(replace(result, ragged=None))
         if result.is_tensor and result.ragged is None and any(v.is_tensor and v.ragged for v in (*bound.args, *([receiver] if receiver is not None else []))):
             result = replace(result, shape=None)
         if result.kind in (Kind.INSTANCE, Kind.TENSORARRAY, Kind.VARIABLE) or result.is_container:

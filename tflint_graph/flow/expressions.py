@@ -162,8 +162,9 @@ class Expressions:
             if isinstance(element, cst.StarredElement):
                 if self.recorder is not None:
                     self.recorder.values[id(element)] = value
-                if value.elements is not None:
-                    items.extend(value.elements)
+                members = value.elements if value.pytype != "TensorShape" else ops.shape_elements(value.shape)
+                if members is not None:
+                    items.extend(members)
                 else:
                     known = False
                     items.append(ops.element_of(value))
@@ -434,6 +435,8 @@ class Expressions:
 
     def instance_attribute(self, base: Value, name: str) -> Value:
         """An attribute of an instance of a project class: a method, a property, or what the class's methods store there."""
+        if base.pytype == "super":
+            return self.world.inherited_method(base, name, self.scope.vars.get(self.scope.self_name or "") if self.scope.vars is not None else None)
         return self.world.instance_attribute(base, name)
 
     def narrow(self, test: cst.BaseExpression, holds: bool) -> None:

@@ -126,6 +126,8 @@ def binary_dtype(kind: type, a: Value, b: Value) -> str | None:
 
 def _python_binary(kind: type, a: Value, b: Value) -> Value:
     fold = _ARITHMETIC.get(kind)
+    if kind is cst.Power and isinstance(a.const, int) and isinstance(b.const, int) and abs(a.const) <= 1024 and 0 <= b.const <= 64:
+        return constant(a.const**b.const)
     if fold is not None and a.const is not MISSING and b.const is not MISSING and a.pytype in NUMBERS and b.pytype in NUMBERS:
         try:
             return constant(fold(a.const, b.const))
@@ -155,8 +157,18 @@ def _python_binary(kind: type, a: Value, b: Value) -> Value:
             return Value(Kind.PYTHON, pytype="list", elements=items.elements * count.const)
         return Value(Kind.PYTHON, pytype="list", element=any_element(items))
     if kind in _ADD and "TensorShape" in (a.pytype, b.pytype):
-        return Value(Kind.PYTHON, pytype="TensorShape")
+        front, back = _dims(a), _dims(b)
+        return Value(Kind.PYTHON, pytype="TensorShape", shape=front + back if front is not None and back is not None else None, why=a.why or b.why)
     return PYTHON
+
+
+def _dims(v: Value) -> Shape | None:
+    """The dimensions that a TensorShape, or a list of numbers, stands for."""
+    if v.pytype == "TensorShape":
+        return v.shape
+    if v.elements is None:
+        return None
+    return tuple(e.const if isinstance(e.const, int) else None if e.is_none else ANY_DIM for e in v.elements)
 
 
 def unary(op: cst.CSTNode, v: Value) -> Value:

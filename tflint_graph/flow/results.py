@@ -60,7 +60,7 @@ def _shaped(api: Api, arguments: Arguments, eager: bool, why: Reason | None) -> 
         if kind in (Kind.DATASET, Kind.ITERATOR):
             return Value(kind, why=why)
         made_eagerly = eager and kind is Kind.TENSOR
-        return Value(kind, dtype=_dtype(api.dtype, arguments), shape=_shape(api.shape, arguments), eager=made_eagerly, ragged=api.ragged, why=why)
+        return Value(kind, dtype=_agreed_dtype(api, arguments) if api.agree else _dtype(api.dtype, arguments), shape=_shape(api.shape, arguments), eager=made_eagerly, ragged=api.ragged, why=why)
     match api.returns:
         case "python":
             pytype = api.pytype if api.pytype is not None and "|" not in api.pytype else None
@@ -80,6 +80,18 @@ def _shaped(api: Api, arguments: Arguments, eager: bool, why: Reason | None) -> 
         case "instance":
             return Value(Kind.INSTANCE, ref=api.ref, why=why)
     return UNKNOWN
+
+
+def _agreed_dtype(api: Api, arguments: Arguments) -> str | None:
+    """Parameters that share one dtype: that of the first tensor among them, since Python numbers take it on."""
+    values = [v for at in api.agree if (v := arguments.at(at)) is not None]
+    tensors = [v for v in values if v.kind in (Kind.TENSOR, Kind.VARIABLE)]
+    if tensors:
+        return next((v.dtype for v in tensors if v.dtype is not None), None)
+    if any(v.kind is Kind.UNKNOWN for v in values):
+        return None
+    found = {dtype_of(v) for v in values}
+    return found.pop() if len(found) == 1 else "float32" if found == {"int32", "float32"} else None
 
 
 def dtype_of(v: Value | None) -> str | None:

@@ -54,6 +54,7 @@ class Interpreter(Calls):
         self._names: dict[tuple[int, bool], FunctionNames] = {}
         self._active: list[int] = []
         self.steps = 0
+        self._texts: dict[int, str] = {}
 
     # -- functions -------------------------------------------------------------------------------------------------------------------------------------------
 
@@ -456,6 +457,7 @@ class Interpreter(Calls):
             scope.vars = body if known else orelse
             if self.recorder is not None:
                 self.recorder.branches[id(node)] = BranchFacts(Staging.PYTHON, test, {}, body is None, orelse is None)
+                self.recorder.stage(node, Staging.PYTHON)
             return
         use = scope.names.blocks.get(id(node), BlockUse())
         if self.recorder is not None:
@@ -530,7 +532,10 @@ class Interpreter(Calls):
 
     def text(self, node: cst.CSTNode) -> str:
         """Source text for messages, on one line."""
-        return str(SourceText(self.region.tree, node))
+        found = self._texts.get(id(node))
+        if found is None:
+            found = self._texts[id(node)] = str(SourceText(self.region.tree, node))
+        return found
 
     def _loop(self, node: cst.For | cst.While) -> None:
         scope = self.scope

@@ -146,6 +146,15 @@ class World:
                 value = self._attributes[key] = self._library_base_attribute(cls, name)
         return value
 
+    def inherited_method(self, base: Value, name: str, receiver: Value | None) -> Value:
+        """`super().name`: the method that the next class in line defines."""
+        for cls in self.project.bases(base.ref)[1:]:
+            entry = self.project.class_index(cls) if isinstance(cls, ClassId) else None
+            if isinstance(cls, ClassId) and entry is not None and name in entry.methods:
+                found = FunctionId(cls.path, entry.methods[name])
+                return Value(Kind.FUNCTION, ref=found, bound=receiver or base, traced=self.analysis.is_tf_function(found))
+        return UNKNOWN
+
     def _library_base_attribute(self, cls: ClassId, name: str) -> Value:
         for base in self.project.bases(cls):
             if isinstance(base, str):

@@ -52,6 +52,7 @@ class _Builder:
         self.in_place: set[int] = set()
         self.string_annotations = False
         self.symbols: dict[str, Symbol] = {}
+        self.foreign_stores: set[str] = set()
 
     def build(self, tree: ast.Module) -> FileIndex:
         self.block(tree.body)
@@ -60,6 +61,7 @@ class _Builder:
             self.module, FunctionIndex(MODULE_SCOPE, MODULE_SCOPE, MODULE_SCOPE, 1, 1, index.lines, 1), None, self.foreign
         )
         index.star_imports = tuple(self.stars)
+        index.foreign_stores = frozenset(self.foreign_stores)
         index.assignments = {name: tuple(found) for name, found in self.assignments.items()}
         ambiguous_lambdas(self.lambdas, index, self.stop_at)
         if not self.string_annotations:
@@ -409,6 +411,7 @@ class _Builder:
         if type(base) is ast.Name and base.id == fn.self_name and fn.outer is not None and fn.outer.is_class:
             fn.outer.attributes.setdefault(node.attr, []).append((fn.qualname, symbol))
             return
+        self.foreign_stores.add(node.attr)
         self.release(symbol)
         self.value(base)
 
@@ -502,6 +505,9 @@ class _Builder:
         args = tuple([value(a) for a in node.args])
         kwargs = tuple([(k.arg, value(k.value)) for k in node.keywords]) if node.keywords else ()
         symbol = ("call", callee, args, kwargs, node.lineno)
+        if last in ("setattr", "vars"):
+            named = args[1] if last == "setattr" and len(args) > 1 else None
+            self.foreign_stores.add(str(named[1]) if named is not None and named[0] == "const" else "*")
         if last == "setdefault" and len(args) == 2:
             self.environment_write(func.value, node.args[0], args[1])  # type: ignore[attr-defined]
         if is_recorded(callee, last, self.foreign):

@@ -170,5 +170,7 @@ class FileIndex:
     classes: dict[str, ClassIndex] = field(default_factory=dict)
     assignments: dict[str, tuple[Assignment, ...]] = field(default_factory=dict)
     noqa: dict[int, frozenset[str]] = field(default_factory=dict)
+    foreign_stores: frozenset[str] = frozenset()
+    # Attributes that are set on anything but a method's own object: `obj.name = ...`, `setattr(obj, "name", ...)`; "*" where the name is not known.
     environment_writes: dict[str, str] = field(default_factory=dict)
     # Environment variables that the module sets to a literal, e.g. TF_USE_LEGACY_KERAS -> "1".

@@ -46,6 +46,7 @@ def pack(index: FileIndex) -> bytes:
         {name: tuple([(a.line, a.end_line, a.symbol) for a in found]) for name, found in index.assignments.items()},
         index.noqa,
         index.environment_writes,
+        index.foreign_stores,
     )
     return zlib.compress(marshal.dumps(plain), 1)
 
@@ -53,7 +54,7 @@ def pack(index: FileIndex) -> bytes:
 def unpack(packed: bytes) -> FileIndex:
     """The FileIndex that `pack` was given. Raises ValueError for bytes that are none."""
     try:
-        path, module, digest, lines, imports, stars, functions, classes, assignments, noqa, environment = marshal.loads(zlib.decompress(packed))
+        path, module, digest, lines, imports, stars, functions, classes, assignments, noqa, environment, stores = marshal.loads(zlib.decompress(packed))
         index = FileIndex(path, module, digest, lines, imports, stars)
         for values in functions:
             entry = FunctionIndex(*values)
@@ -71,6 +72,7 @@ def unpack(packed: bytes) -> FileIndex:
         index.assignments = {name: tuple([Assignment(*a) for a in found]) for name, found in assignments.items()}
         index.noqa = noqa
         index.environment_writes = environment
+        index.foreign_stores = stores
         return index
     except (zlib.error, EOFError, TypeError, ValueError) as error:
         raise ValueError(f"not a packed index: {error}") from None

@@ -11,6 +11,7 @@ from collections.abc import Iterable, Mapping
 from tflint_graph.index.model import MODULE_SCOPE, ClassId, FileIndex, FunctionId, FunctionIndex, Symbol
 from tflint_graph.index.symbols import dotted_symbol
 from tflint_graph.index.takers import DATASET_METHODS, DATASET_TRANSFORMATIONS, FUNCTIONS, STRATEGY_METHODS, Treatment
+from tflint_graph.knowledge.api import canonical
 from tflint_graph.link.edges import Edges
 from tflint_graph.link.factories import Factories
 from tflint_graph.link.meanings import Meaning, taker_name
@@ -43,7 +44,7 @@ class CallSiteTable:
     def of(self, function: FunctionId) -> CallSites:
         """The call sites of a traced function, or of one that calls a traced function; nothing is known of others."""
         if self._sweeps == 0:
-            self._sweep(set(self._traced))
+            self._first_sweep()
         if function not in self._asked and self._sweeps == 1:
             # Those that call traced functions are asked about too. One sweep for all of them: it costs the same for one.
             self._sweep({caller for sites in self._callers.values() for caller in sites if caller.qualname != MODULE_SCOPE} - self._asked)
@@ -52,10 +53,16 @@ class CallSiteTable:
         complete = self.project.complete and function not in self._open
         return CallSites(self._callers.get(function, {}), complete)
 
+    def _first_sweep(self) -> None:
+        """The traced functions, and the constructors of the objects whose methods are traced."""
+        owners = {ClassId(f.path, entry.class_qualname) for f in self._traced if (entry := self.project.function(f)) is not None and entry.class_qualname}
+        makers = {init for cls in owners if (init := self.project.method(cls, "__init__")) is not None}
+        self._sweep({*self._traced, *makers})
+
     def mark_eager_calls(self) -> None:
         """Note on every traced function whether eager code of the project calls it too."""
         if self._traced and self._sweeps == 0:
-            self._sweep(set(self._traced))
+            self._first_sweep()
         for function, traced in self._traced.items():
             traced.reached_eagerly = traced.reached_eagerly or function in self.called_eagerly
 
@@ -77,7 +84,7 @@ class CallSiteTable:
         self._names = set(self._by_name)
         self._factories = Factories(self.project, wanted)
         self._find_aliases()
-        self._names |= self._factories.names
+        self._names |= self._factories.names | _classes_with(wanted, (".__init__",))
         for path in self.project.files:
             self._sweep_file(self.project.files[path])
         self._open.update(list(self._factories.lost(self._open)))
@@ -86,13 +93,18 @@ class CallSiteTable:
         last = _last(decorator)
         if last in _HARMLESS:
             return True
-        return decorator is not None and all(m.kind in ("function", "class") for m in self.evaluator.value(function.path, entry.scope, decorator))
+        if decorator is None:
+            return False
+        if decorator[0] == "call" and last == "partial" and decorator[2]:
+            return self._is_harmless(function, entry, decorator[2][0])
+        meanings = self.evaluator.value(function.path, entry.scope, decorator[1] if decorator[0] == "call" else decorator)
+        return all(m.kind in ("function", "class") or (m.kind == "api" and canonical(m.target).rpartition(".")[2] in _HARMLESS) for m in meanings)
 
     # Other names
 
     def _find_aliases(self) -> None:
         """Names and attributes that are bound to one of the functions: `g = f`, `self.step = tf.function(self._step)`, `step = make_step()`."""
-        factories = self._factories.names
+        factories = self._factories.names | _classes_with(self._wanted, (".__call__", ".call"))
         found: set[str] = set()
         for path in self.project.files:
             index = self.project.files[path]
@@ -115,9 +127,15 @@ class CallSiteTable:
             if not self._mentions(symbol, factories):
                 continue
             value = symbol[1] if symbol[0] == "item" else symbol
-            if symbol[0] == "item" or any(m.kind == "function" and m.target in self._wanted for m in self.evaluator.value(path, scope, value)):
+            if symbol[0] == "item" or any(self._is_wanted(m) for m in self.evaluator.value(path, scope, value)):
                 return True
         return False
+
+    def _is_wanted(self, meaning: Meaning) -> bool:
+        """One of the functions asked about, or an object whose call is one."""
+        if meaning.kind == "instance":
+            return any(self.project.method(meaning.target, name) in self._wanted for name in ("__call__", "call"))
+        return meaning.kind == "function" and meaning.target in self._wanted
 
     def _mentions(self, symbol: Symbol, factories: set[str]) -> bool:
         if symbol is None:
@@ -185,14 +203,15 @@ class CallSiteTable:
                         callers = self._callers.setdefault(target, {})
                         region = self.project.region_of(scope)
                         callers[region] = callers.get(region, 0) + 1
-            elif meaning.kind == "instance":
-                call = self.project.method(meaning.target, "__call__")
-                if call is not None and call in self._wanted:
-                    callers = self._callers.setdefault(call, {})
+            elif meaning.kind in ("instance", "class"):
+                unresolved = False
+                names = ("__call__", "call") if meaning.kind == "instance" else ("__init__",)
+                target = next((found for name in names if (found := self.project.method(meaning.target, name)) is not None), None)
+                if target is not None and target in self._wanted:
+                    callers = self._callers.setdefault(target, {})
                     region = self.project.region_of(scope)
                     callers[region] = callers.get(region, 0) + 1
-                unresolved = False
-            elif meaning.kind in ("api", "class", "method", "result", "module", "dataset"):
+            elif meaning.kind in ("api", "method", "result", "module", "dataset"):
                 unresolved = False
         if unresolved and last is not None:
             self._open_by_name(last, scope.path)
@@ -311,6 +330,11 @@ class CallSiteTable:
         for meaning in self.evaluator.value(scope.path, scope.qualname, symbol):
             if meaning.kind == "function" and not self._factories.gives_back(scope, meaning.target):
                 self._open.add(meaning.target)
+
+
+def _classes_with(functions: Iterable[FunctionId], endings: tuple[str, ...]) -> set[str]:
+    """The names of the classes that own the functions with these endings."""
+    return {f.qualname.rpartition(".")[0].rpartition(".")[2] for f in functions if f.qualname.endswith(endings)}
 
 
 def _last(symbol: Symbol) -> str | None:

@@ -49,6 +49,7 @@ UNKNOWN = Meaning("unknown", None)
 Meanings = tuple[Meaning, ...]
 _NOTHING: Meanings = (UNKNOWN,)
 _DEPTH = 14
+_REMEMBERED = 40_000  # entries of a cache before it starts anew; a name costs half a kilobyte
 _TRACED = frozenset({"traced"})
 _PYTHON = frozenset({"traced", "python"})
 _VIA = {Treatment.UNCONVERTED: frozenset({"unconverted"}), Treatment.HIDDEN: frozenset({"hidden"}), Treatment.PASSES: frozenset({"partial"})}
@@ -99,7 +100,7 @@ class Evaluator:
             finally:
                 self._active.discard(key)
             if not self._active:
-                self._names[key] = found
+                _remember(self._names, key, found)
             return found
         return self._name(path, scope, name, env, depth) if depth <= _DEPTH else _NOTHING
 
@@ -187,7 +188,7 @@ class Evaluator:
             via |= self._decorator_effect(function, entry, decorator, depth)
         found = (Meaning("function", function, None, frozenset(via)),)
         if not self._active:
-            self._definitions[function] = found
+            _remember(self._definitions, function, found)
         return found
 
     def _decorator_effect(self, function: FunctionId, entry: FunctionIndex, decorator: Symbol, depth: int) -> set[str]:
@@ -524,7 +525,7 @@ class Evaluator:
             if submodule is not None and submodule != path:
                 found = (Meaning("module", submodule),) if submodule in self.project.files else _NOTHING
         if found and not self._active:
-            self._names[key] = found
+            _remember(self._names, key, found)
         return found
 
     def _class_member(self, base: Meaning, name: str, depth: int) -> Meanings:
@@ -569,8 +570,14 @@ class Evaluator:
             self._active.discard(key)
         found = tuple(meanings)
         if not self._active:
-            self._attributes[key] = found
+            _remember(self._attributes, key, found)
         return found
+
+
+def _remember(cache: dict[Any, Meanings], key: Any, found: Meanings) -> None:
+    if len(cache) > _REMEMBERED:
+        cache.clear()
+    cache[key] = found
 
 
 def is_static(entry: FunctionIndex) -> bool:

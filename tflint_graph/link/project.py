@@ -14,6 +14,9 @@ from tflint_graph.link.model import Entity
 from tflint_graph.link.modules import Modules
 
 
+_REMEMBERED = 40_000  # entries of a cache before it starts anew
+
+
 class Project:
     """All indexed files of one project, and what their names mean across modules.
 
@@ -200,6 +203,8 @@ class Project:
         """The project method that `instance.name` finds first."""
         key = (cls, name)
         if key not in self._methods:
+            if len(self._methods) > _REMEMBERED:
+                self._methods.clear()
             self._methods[key] = self._find_method(cls, name)
         return self._methods[key]
 
@@ -236,6 +241,8 @@ class Project:
                     continue
                 sites += [(FunctionId(member.path, qualname), symbol) for qualname, symbol in entry.attributes.get(name, ())]
                 sites += [(FunctionId(member.path, member.qualname), symbol) for symbol in entry.bindings.get(name, ())]
+            if len(self._attribute_sites) > _REMEMBERED:
+                self._attribute_sites.clear()
             found = self._attribute_sites[key] = tuple(sites)
         return found
 
