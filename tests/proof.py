@@ -162,7 +162,7 @@ def alike(left: Any, right: Any) -> bool:
     if isinstance(left, dict) and isinstance(right, dict):
         return left.keys() == right.keys() and all(alike(left[key], right[key]) for key in left)
     if isinstance(left, list) and isinstance(right, list):
-        return len(left) == len(right) and all(alike(a, b) for a, b in zip(left, right))  # noqa: B905
+        return len(left) == len(right) and all(alike(a, b) for a, b in zip(left, right))
     if isinstance(left, (int, float)) and isinstance(right, (int, float)):
         return math.isclose(left, right, rel_tol=1e-4, abs_tol=1e-5) or (math.isnan(left) and math.isnan(right))
     return bool(left == right)

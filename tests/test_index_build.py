@@ -5,8 +5,8 @@ from __future__ import annotations
 import ast
 
 import pytest
-
 from small_projects import indexed
+
 from tflint_graph.index.build import build_index
 from tflint_graph.index.pack import PackedIndexes, pack, unpack
 from tflint_graph.source.text import SourceError

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import pytest
-
 from small_projects import linked
 
 HEAD = "import tensorflow as tf\n@tf.function\ndef step(x): return x\n"

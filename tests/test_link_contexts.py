@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import pytest
-
 from small_projects import linked
+
 from tflint_graph.link.model import Context, Unconverted
 
 

@@ -18,13 +18,23 @@ from tflint_graph.link.modules import Modules
     ],
 )
 def test_names(path: str, name: str) -> None:
-    paths = ["/p/pkg/__init__.py", "/p/pkg/sub/__init__.py", "/p/pkg/sub/a.py", "/p/src/lib/__init__.py", "/p/src/lib/a.py", "/p/train.py", "/p/examples/run.py"]
+    paths = [
+        "/p/pkg/__init__.py",
+        "/p/pkg/sub/__init__.py",
+        "/p/pkg/sub/a.py",
+        "/p/src/lib/__init__.py",
+        "/p/src/lib/a.py",
+        "/p/train.py",
+        "/p/examples/run.py",
+    ]
     assert Modules("/p", paths).name(path) == name
 
 
 FILES = [
-    "pkg/__init__.py", "pkg/a.py", "pkg/utils.py", "pkg/random.py", "src/lib/__init__.py", "src/lib/a.py", "space/one/a.py", "space/two/__init__.py", "space/two/b.py",
-    "scripts/train.py", "scripts/utils.py", "other/scripts/utils.py", "third/pkg/__init__.py", "third/pkg/a.py", "third/main.py", "keras/__init__.py", "keras/layers.py",
+    "pkg/__init__.py", "pkg/a.py", "pkg/utils.py", "pkg/random.py", "src/lib/__init__.py", "src/lib/a.py", "space/one/a.py", "space/two/__init__.py",
+    "space/two/b.py",
+    "scripts/train.py", "scripts/utils.py", "other/scripts/utils.py", "third/pkg/__init__.py", "third/pkg/a.py", "third/main.py", "keras/__init__.py",
+    "keras/layers.py",
 ]  # fmt: skip
 
 

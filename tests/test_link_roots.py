@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import pytest
-
 from small_projects import linked
+
 from tflint_graph.link.model import Context, Unconverted
 
 STEP = "def step(x):\n    return x\n\n"
@@ -202,7 +202,8 @@ def test_vectorized_map_traces_in_eager_code_too() -> None:
 
 
 def test_chain() -> None:
-    steps = linked("""
+    steps = (
+        linked("""
         import tensorflow as tf
 
         def inner(x):
@@ -214,5 +215,8 @@ def test_chain() -> None:
         @tf.function
         def outer(x):
             return middle(x)
-        """).way("inner").steps
+        """)
+        .way("inner")
+        .steps
+    )
     assert [(step.line, step.how) for step in steps] == [(10, "@tf.function"), (12, "called by outer"), (8, "called by middle")]

@@ -9,7 +9,8 @@ from contextlib import contextmanager
 
 @contextmanager
 def paused_collector() -> Iterator[None]:
-    """Within the block no collections run. Syntax trees and indexes are large and free of cycles: looking through them again and again costs a third of the time."""
+    """Within the block no collections run. Syntax trees and indexes are large and free of cycles: looking through them again and again costs a third of the
+    time."""
     enabled = gc.isenabled()
     gc.disable()
     try:

@@ -7,12 +7,12 @@ from collections.abc import Iterable, Iterator, Sequence
 from typing import TYPE_CHECKING
 
 from tflint_graph.collector import paused_collector
-from tflint_graph.findings import Because, Edit, FileError, Finding, Fix, Severity, Span
+from tflint_graph.findings import Because, Edit, FileError, Finding, Fix, Severity, Span, TraceStep
 from tflint_graph.index.model import MODULE_SCOPE, FunctionId, Stopper
 from tflint_graph.link.model import Context
 from tflint_graph.link.project import Project
 from tflint_graph.link.trace_map import TraceMap
-from tflint_graph.rule_meta import Rule
+from tflint_graph.rule_meta import TRACED_ONLY, Rule
 from tflint_graph.rulebook import load_checks, rulebook
 
 if TYPE_CHECKING:
@@ -57,7 +57,11 @@ def _could_fire(project: Project, region: FunctionId, rules: Iterable[Rule]) -> 
         if not rule.triggers or index.stoppers:
             return True
         for trigger in rule.triggers:
-            if trigger in index.kinds or (trigger.startswith("call:") and trigger[5:] in index.called_names):
+            if (
+                trigger in index.kinds
+                or (trigger.startswith("call:") and trigger[5:] in index.called_names)
+                or (trigger.startswith("name:") and trigger[5:] in index.bindings)
+            ):
                 return True
     return False
 
@@ -144,10 +148,11 @@ class _Run:
             _chain(value.why, because)
         for note in claim.notes:
             _chain(note, because)
-        return Finding(
-            rule.code, rule.name, severity, claim.message, facts.path, span, function.display if function is not None else "", function.steps if function is not None else (),
-            tuple(because[:MAX_BECAUSE]), self.fix(facts, claim),
-        )  # fmt: skip
+        steps: tuple[TraceStep, ...] = ()
+        if function is not None:
+            steps = function.unconverted_steps if rule.contexts == TRACED_ONLY and function.unconverted_steps else function.steps
+        display = function.display if function is not None else ""
+        return Finding(rule.code, rule.name, severity, claim.message, facts.path, span, display, steps, tuple(because[:MAX_BECAUSE]), self.fix(facts, claim))
 
     @staticmethod
     def fix(facts: RegionFacts, claim: Claim) -> Fix | None:
@@ -186,4 +191,3 @@ def arbitrate(facts: RegionFacts, claims: Sequence[tuple[Rule, Claim]]) -> list[
         seen.add(key)
         kept.append((rule, claim))
     return kept
-

@@ -18,7 +18,8 @@ class Rule:
     """One rule.
 
     `contexts`   in which contexts of the function around the node `check` is called
-    `triggers`   the region is looked at only if it holds one of these: `ast` class names ("If", "Return") or "call:NAME" for a called name or attribute
+    `triggers`   the region is looked at only if it holds one of these: `ast` class names ("If", "Return") "call:NAME" for a called name or attribute,
+                 or "name:NAME" for a name that the outermost function binds
     `supersedes` codes whose claims on the same statement give way to this rule's
     """
 

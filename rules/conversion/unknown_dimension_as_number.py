@@ -91,7 +91,7 @@ _SIZES: Final[dict[str, tuple[int | str, ...]]] = {
     "tensorflow.constant": (0, "value", "shape"), "tensorflow.convert_to_tensor": (0, "value"), "tensorflow.cast": (0, "x"),
     "tensorflow.eye": (0, 1, "num_rows"), "tensorflow.range": (0, 1, 2, "start", "limit", "delta"), "tensorflow.linspace": (2, "num"),
     "tensorflow.one_hot": (1, "depth"), "tensorflow.repeat": (1, "repeats"), "tensorflow.pad": (1, "paddings"), "tensorflow.slice": (1, 2, "begin", "size"),
-    "tensorflow.split": (1, "num_or_size_splits"), "tensorflow.stack": (0, "values"), "tensorflow.concat": (0, "values"), 
+    "tensorflow.split": (1, "num_or_size_splits"), "tensorflow.stack": (0, "values"), "tensorflow.concat": (0, "values"),
     "tensorflow.image.resize": (1, "size"), "tensorflow.scatter_nd": (2, "shape"), "tensorflow.TensorArray": (1, "size"),
 }  # fmt: skip
 

@@ -37,7 +37,8 @@ MAX_MODULE_LINES = 3000  # a longer module's own statements are not analysed
 _HANDED_OVER = frozenset({"dataset", "elements", "strategy", "callback"})
 
 HARMLESS_DECORATORS = frozenset({
-    "builtins.staticmethod", "builtins.classmethod", "builtins.property", "functools.wraps", "tensorflow.function", "abc.abstractmethod", "typing.override", "typing.overload",
+    "builtins.staticmethod", "builtins.classmethod", "builtins.property", "functools.wraps", "tensorflow.function", "abc.abstractmethod",
+    "typing.override", "typing.overload",
     "tensorflow.autograph.experimental.do_not_convert", "tensorflow.Module.with_name_scope", "keras.saving.register_keras_serializable", "typing.final",
     "keras.utils.register_keras_serializable", "tensorflow.autograph.do_not_convert", "tensorflow.autograph.to_graph", "functools.lru_cache", "functools.cache",
     "functools.cached_property", "tensorflow.recompute_grad", "tensorflow.compat.v1.flags", "tensorflow.python.util.tf_export.tf_export",
@@ -306,6 +307,8 @@ class Analysis:
             if owner is not None and self.world.library_base(owner, "keras.losses.Loss") is not None:
                 count = 2
         for parameter in positional[:count]:
+            if method == "call" and parameter.annotation is not None and values[parameter.name].is_tensor:
+                values[parameter.name] = nest(values[parameter.name])  # the annotation does not bind Keras, which passes tuples and dicts on
             if values[parameter.name].is_unknown and not parameter.has_default:
                 tensor = Value(Kind.TENSOR, why=why)
                 single = method == "__call__" or (count == 2 and method != "update_state")
@@ -319,9 +322,7 @@ class Analysis:
         root = self.is_tf_function(function)
         out: dict[str, Value] = {}
         for name, value in values.items():
-            if root and value.kind is Kind.PYTHON and value.pytype in ("ndarray", "npscalar"):
-                value = as_tensor(value)
-            elif value.kind is Kind.TENSOR and value.eager:
+            if (root and value.kind is Kind.PYTHON and value.pytype in ("ndarray", "npscalar")) or (value.kind is Kind.TENSOR and value.eager):
                 value = as_tensor(value)
             elif root and value.kind is Kind.PYTHON and value.elements is not None:
                 value = _inner_tensors(value)
@@ -400,7 +401,12 @@ class Analysis:
         if index.is_generator:
             return Value(Kind.PYTHON, pytype="generator")
         limit = MAX_EAGER_SUMMARIES if context is Context.EAGER else MAX_SUMMARY_DEPTH
-        if self.project.region_of(function) != function or function in self._summarising or self._summary_depth >= limit or index.end_line - index.line > MAX_SUMMARY_LINES:
+        if (
+            self.project.region_of(function) != function
+            or function in self._summarising
+            or self._summary_depth >= limit
+            or index.end_line - index.line > MAX_SUMMARY_LINES
+        ):
             return None
         own = self.own_context(function)
         if context is Context.EAGER and own is not None and self.is_tf_function(function):
@@ -487,7 +493,11 @@ class Analysis:
             return "builtins.property"
         entity = self.project.resolve(path, scope, symbol)
         if entity is None:
-            return f"builtins.{symbol[1]}" if symbol is not None and symbol[0] == "name" and symbol[1] in ("staticmethod", "classmethod", "property") else "unknown"
+            return (
+                f"builtins.{symbol[1]}"
+                if symbol is not None and symbol[0] == "name" and symbol[1] in ("staticmethod", "classmethod", "property")
+                else "unknown"
+            )
         return canonical(entity.target) if entity.kind == "api" and isinstance(entity.target, str) else "project"
 
     def hides_result(self, function: FunctionId) -> bool:
@@ -649,9 +659,7 @@ def _inner_tensors(value: Value) -> Value:
         return value
     converted = []
     for member in value.elements:
-        if member.kind is Kind.PYTHON and member.pytype in ("ndarray", "npscalar"):
-            member = as_tensor(member)
-        elif member.kind is Kind.TENSOR and member.eager:
+        if (member.kind is Kind.PYTHON and member.pytype in ("ndarray", "npscalar")) or (member.kind is Kind.TENSOR and member.eager):
             member = as_tensor(member)
         elif member.kind is Kind.PYTHON and member.elements is not None:
             member = _inner_tensors(member)
@@ -664,4 +672,3 @@ def _role_text(ways: Iterable[object], role: str) -> str:
         if getattr(way, "role", None) == role and way.steps:  # type: ignore[attr-defined]
             return f"handed to TensorFlow: {way.steps[-1].how}"  # type: ignore[attr-defined]
     return "handed to TensorFlow"
-

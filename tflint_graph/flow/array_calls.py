@@ -15,7 +15,9 @@ if TYPE_CHECKING:
     from tflint_graph.flow.calls import Bound, Calls
 
 # NumPy's own defaults: float64 for arrays made of nothing, int64 for whole numbers (on 64-bit systems, NumPy 2 everywhere).
-ARRAY_MAKERS = frozenset({"numpy.zeros", "numpy.ones", "numpy.empty", "numpy.array", "numpy.asarray", "numpy.arange", "numpy.linspace", "numpy.eye", "numpy.full"})
+ARRAY_MAKERS = frozenset(
+    {"numpy.zeros", "numpy.ones", "numpy.empty", "numpy.array", "numpy.asarray", "numpy.arange", "numpy.linspace", "numpy.eye", "numpy.full"}
+)
 _FLOAT64 = frozenset({"numpy.zeros", "numpy.ones", "numpy.empty", "numpy.linspace", "numpy.eye"})
 _OF_SHAPE = frozenset({"numpy.zeros", "numpy.ones", "numpy.empty", "numpy.full"})
 _NUMPY_DTYPE = {"int32": "int64", "float32": "float64"}
@@ -51,7 +53,13 @@ def parted(self: Calls, dotted: str, bound: Bound, node: cst.CSTNode) -> Value |
     at = axis.const if axis is not None and isinstance(axis.const, int) else 0 if axis is None else None
     number = arguments.named("num" if dotted == "tensorflow.unstack" else "num_or_size_splits")
     shape = value.shape
-    count = number.const if number is not None and isinstance(number.const, int) else len(number.elements) if number is not None and number.elements is not None else None
+    count = (
+        number.const
+        if number is not None and isinstance(number.const, int)
+        else len(number.elements)
+        if number is not None and number.elements is not None
+        else None
+    )
     inner: Shape | None = None
     if shape is not None and at is not None and -len(shape) <= at < len(shape):
         at %= len(shape)
@@ -74,7 +82,13 @@ def _concatenated(shapes: list[Shape], axis: int) -> Shape | None:
         return None
     axis %= rank
     sizes: list[Dim] = [s[axis] for s in shapes]
-    total: Dim = sum(s for s in sizes if isinstance(s, int)) if all(isinstance(s, int) for s in sizes) else None if all(s is None or isinstance(s, int) for s in sizes) else ANY_DIM
+    total: Dim = (
+        sum(s for s in sizes if isinstance(s, int))
+        if all(isinstance(s, int) for s in sizes)
+        else None
+        if all(s is None or isinstance(s, int) for s in sizes)
+        else ANY_DIM
+    )
     return tuple(total if k == axis else _agreed([s[k] for s in shapes]) for k in range(rank))
 
 
@@ -109,5 +123,13 @@ def made_array(dotted: str, bound: Bound, node: cst.CSTNode) -> Value | None:
         source = bound.args[1] if dotted == "numpy.full" and len(bound.args) > 1 else first
         found = dtype_of(source)
         dtype = found if source.pytype in ("ndarray", "npscalar") else _NUMPY_DTYPE.get(found or "", found if found == "bool" else None)
-    shape = shape_argument(first) if dotted in _OF_SHAPE else (ANY_DIM,) if dotted in ("numpy.arange", "numpy.linspace") else None if dotted == "numpy.eye" else operand_shape(first)
+    shape = (
+        shape_argument(first)
+        if dotted in _OF_SHAPE
+        else (ANY_DIM,)
+        if dotted in ("numpy.arange", "numpy.linspace")
+        else None
+        if dotted == "numpy.eye"
+        else operand_shape(first)
+    )
     return Value(Kind.PYTHON, pytype="ndarray", dtype=dtype, shape=shape, origin=node)

@@ -245,7 +245,9 @@ def _range(self: Calls, args: list[Value], node: cst.CSTNode) -> Value:
     if any(a.is_unknown for a in args) and not self.scope.eager:
         return UNKNOWN  # a tensor bound would make this a tf.range
     if args and all(isinstance(a.const, int) for a in args):
-        return Value(Kind.PYTHON, pytype="range", const=len(range(*(int(a.const) for a in args))) if len(args) < 3 or args[2].const != 0 else MISSING, origin=node)
+        return Value(
+            Kind.PYTHON, pytype="range", const=len(range(*(int(a.const) for a in args))) if len(args) < 3 or args[2].const != 0 else MISSING, origin=node
+        )
     return Value(Kind.PYTHON, pytype="range", origin=node)
 
 
@@ -330,7 +332,9 @@ def _scalar(self: Calls, name: str, args: list[Value]) -> Value:
             return ops.STR
         if name == "bool":
             return ops.BOOL
-        return UNKNOWN if not self.scope.eager else Value(Kind.PYTHON, pytype=name if name in ("int", "float") else None) if name in ("int", "float") else UNKNOWN
+        return (
+            UNKNOWN if not self.scope.eager else Value(Kind.PYTHON, pytype=name if name in ("int", "float") else None) if name in ("int", "float") else UNKNOWN
+        )
     if name in ("str", "repr"):
         return ops.STR
     if name == "bool":

@@ -147,10 +147,17 @@ def _result(self: Calls, dotted: str, bound: Bound, results: list[Value], node: 
     if dotted in ("tensorflow.while_loop", "keras.ops.while_loop", "keras.ops.fori_loop"):
         loop_vars = _given(bound, 2, "loop_vars")
         if loop_vars is not None and loop_vars.elements is not None:
-            after = staged(loop_vars, why)
-            return after
+            return staged(loop_vars, why)
         return UNKNOWN
-    if dotted in ("tensorflow.map_fn", "tensorflow.vectorized_map", "keras.ops.map", "keras.ops.vectorized_map", "tensorflow.scan", "tensorflow.foldl", "tensorflow.foldr"):
+    if dotted in (
+        "tensorflow.map_fn",
+        "tensorflow.vectorized_map",
+        "keras.ops.map",
+        "keras.ops.vectorized_map",
+        "tensorflow.scan",
+        "tensorflow.foldl",
+        "tensorflow.foldr",
+    ):
         if results and results[0].is_tensor:
             return self.eagerly(Value(Kind.TENSOR, why=why))
         return _unshaped(structure_of_tensors(results[0]), why) if results else nest(Value(Kind.TENSOR, why=why))

@@ -188,7 +188,7 @@ class Calls(Expressions):
         if dotted.startswith("builtins."):
             return builtin_call(self, dotted[9:], bound, node)
         receiver = callee.bound
-        if dotted.startswith("dataset.") or dotted.startswith("tensorflow.data."):
+        if dotted.startswith(("dataset.", "tensorflow.data.")):
             found = dataset_call(self, dotted, receiver, bound, node)
             if found is not None:
                 return found
@@ -209,7 +209,7 @@ class Calls(Expressions):
             api = method(table, dotted.rpartition(".")[2])
         else:
             api = lookup(dotted)
-        if api is None or bound.star is not None and not api.params:
+        if api is None or (bound.star is not None and not api.params):
             return UNKNOWN
         if not bound.has_star:
             api = api.given(len(bound.args), bound.kwargs)

@@ -34,7 +34,9 @@ def container_call(self: Calls, dotted: str, receiver: Value, bound: Bound, node
             self.rebind_receiver(node, _stored(receiver, args[0], args[1]))
             return args[1] if element is None else join(element, args[1])
         if name == "clear":
-            self.rebind_receiver(node, replace(receiver, elements=() if receiver.items is None else None, items=() if receiver.items is not None else None, element=None))
+            self.rebind_receiver(
+                node, replace(receiver, elements=() if receiver.items is None else None, items=() if receiver.items is not None else None, element=None)
+            )
             return NONE
         if name == "pop" and receiver.items is not None and args and args[0].has_const:
             found = next((v for k, v in receiver.items if k == args[0].const), None)

@@ -16,7 +16,8 @@ if TYPE_CHECKING:
     from tflint_graph.flow.calls import Bound, Calls
 
 _SAME = frozenset({
-    "shuffle", "repeat", "take", "skip", "cache", "prefetch", "filter", "with_options", "shard", "take_while", "snapshot", "rejection_resample", "sparse_batch", "assert_cardinality",
+    "shuffle", "repeat", "take", "skip", "cache", "prefetch", "filter", "with_options", "shard", "take_while", "snapshot", "rejection_resample",
+    "sparse_batch", "assert_cardinality",
     "ragged_batch_", "apply_options", "concatenate",
 })  # fmt: skip
 _TEXT_SOURCES = ("TFRecordDataset", "TextLineDataset", "FixedLengthRecordDataset", "list_files")

@@ -21,7 +21,6 @@ from tflint_graph.source.literals import literal_value
 from tflint_graph.source.region import Region
 from tflint_graph.source.walk import EXPRESSIONS, children
 
-
 # By name, not bound: an interpreter that holds its own bound methods would be a cycle, kept with its tree until the collector runs.
 _METHODS: dict[type, str] = {
     cst.Name: "_name", cst.Attribute: "_attribute", cst.Call: "_call", cst.Subscript: "_subscript", cst.BinaryOperation: "_binary",
@@ -503,7 +502,8 @@ class Expressions:
                 return UNKNOWN
             joined = found[0]
             for other in found[1:]:
-                assert joined is not None and other is not None
+                assert joined is not None
+                assert other is not None
                 joined = join(joined, other)
             return joined
         name = self.world.dotted(classes)

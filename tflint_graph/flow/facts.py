@@ -61,11 +61,11 @@ class Frame:
 class NameFlow:
     """What happens to one name across an `if` or a loop. Values of kind UNBOUND mean provably not bound; `maybe_unbound` on a value, that only some paths bind.
 
-    `name` is "x", "self.x" or "d['k']". For an `if`: `before`, and the values at the end of the `body` and of the `orelse` branch. For a loop: `before` and the value
-    at the end of one iteration (`body`); `orelse` is `before`. `assigned_in_body/orelse`: bound somewhere in that block. `read_after`: some path
+    `name` is "x", "self.x" or "d['k']". For an `if`: `before`, and the values at the end of the `body` and of the `orelse` branch. For a loop: `before` and
+    the value at the end of one iteration (`body`); `orelse` is `before`. `assigned_in_body/orelse`: bound somewhere in that block. `read_after`: some path
     reads it after the statement before binding it again (for a loop also counts a read in the next iteration: see `carried`).
-    `node_body/node_orelse`: the last statement that binds it in that block. For a loop, `first` is the value at the end of the first iteration, while `body` covers
-    all iterations; UNKNOWN for an `if`. `returned`: the pseudo-name "return" stands for the function's return value.
+    `node_body/node_orelse`: the last statement that binds it in that block. For a loop, `first` is the value at the end of the first iteration, while `body`
+    covers all iterations; UNKNOWN for an `if`. `returned`: the pseudo-name "return" stands for the function's return value.
     """
 
     name: str
@@ -110,7 +110,8 @@ class LoopFacts:
 @dataclass(slots=True)
 class CallFacts:
     """A call, resolved. `dotted` is the canonical API name ("tensorflow.reduce_sum", "builtins.len", "numpy.sum", "math.sqrt"), also for methods of known
-    values ("tensor.numpy", "dataset.map", "list.append", "variable.assign", "tensorarray.write"); None where unknown. `project` is set for project functions."""
+    values ("tensor.numpy", "dataset.map", "list.append", "variable.assign", "tensorarray.write"); None where unknown. `project` is set for project
+    functions."""
 
     callee: Value
     dotted: str | None
@@ -134,8 +135,10 @@ class ReturnFacts:
 class FunctionFacts:
     """A function in the region: the outermost one, a nested def or a lambda.
 
-    `outermost` is the FunctionFacts that AutoGraph converts as a whole (itself for the outermost). `certain` is False where the link that makes it traced is a likeness.
-    `is_root` says that it is handed to tf.function itself. `autograph_options` holds the names in experimental_autograph_options ("ASSERT_STATEMENTS", "ALL" ...).
+    `outermost` is the FunctionFacts that AutoGraph converts as a whole (itself for the outermost). `certain` is False where the link that makes it traced is
+    a likeness. `unconverted_steps` is the chain on which it is traced without being converted, where there is one.
+    `is_root` says that it is handed to tf.function itself. `autograph_options` holds the names in experimental_autograph_options ("ASSERT_STATEMENTS", "ALL"
+    ...).
     """
 
     node: cst.CSTNode
@@ -146,6 +149,7 @@ class FunctionFacts:
     roles: frozenset[str]
     certain: bool
     steps: tuple[TraceStep, ...]
+    unconverted_steps: tuple[TraceStep, ...]
     params: dict[str, Value]
     stoppers: tuple[Stopper, ...] = ()
     is_root: bool = False

@@ -52,7 +52,11 @@ def join(a: Value, b: Value) -> Value:
 
 def _join_python(a: Value, b: Value, unbound: bool) -> Value:
     if a.pytype != b.pytype:
-        return Value(Kind.PYTHON, maybe_unbound=unbound, why=a.why or b.why) if "NoneType" not in (a.pytype, b.pytype) else Value(Kind.UNKNOWN, maybe_unbound=unbound)
+        return (
+            Value(Kind.PYTHON, maybe_unbound=unbound, why=a.why or b.why)
+            if "NoneType" not in (a.pytype, b.pytype)
+            else Value(Kind.UNKNOWN, maybe_unbound=unbound)
+        )
     const = a.const if a.const is not MISSING and b.const is not MISSING and type(a.const) is type(b.const) and a.const == b.const else MISSING
     elements = element = items = None
     if a.elements is not None and b.elements is not None and len(a.elements) == len(b.elements):

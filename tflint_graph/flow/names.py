@@ -1,7 +1,7 @@
 """Which names a function binds and reads, and which are live after each `if` and loop.
 
-A *symbol* is a plain name ("x"), an attribute path on a name ("self.x", "self.cell.state") or an item with a literal key ("d['k']", "pair[0]"): AutoGraph carries
-exactly these through conditionals and loops (tensorflow.python.autograph.pyct.qual_names).
+A *symbol* is a plain name ("x"), an attribute path on a name ("self.x", "self.cell.state") or an item with a literal key ("d['k']", "pair[0]"): AutoGraph
+carries exactly these through conditionals and loops (tensorflow.python.autograph.pyct.qual_names).
 """
 
 from __future__ import annotations
@@ -52,8 +52,8 @@ def root_of(symbol: str) -> str:
 class BlockUse:
     """What an `if` or a loop does with symbols.
 
-    `assigned_body` and `assigned_orelse` map each symbol bound in that block to the last statement there that binds it. `live_after` are the symbols read after the statement
-    before being bound again; `live_head` (loops) those live at the start of an iteration.
+    `assigned_body` and `assigned_orelse` map each symbol bound in that block to the last statement there that binds it. `live_after` are the symbols read
+    after the statement before being bound again; `live_head` (loops) those live at the start of an iteration.
     """
 
     assigned_body: dict[str, cst.CSTNode] = field(default_factory=dict)
@@ -65,7 +65,8 @@ class BlockUse:
 
 @dataclass(slots=True)
 class FunctionNames:
-    """The names of one function (nested functions excluded): its locals, its global and nonlocal declarations, and the uses of its `if`s and loops by id(node)."""
+    """The names of one function (nested functions excluded): its locals, its global and nonlocal declarations, and the uses of its `if`s and loops by
+    id(node)."""
 
     bound: set[str] = field(default_factory=set)
     global_names: set[str] = field(default_factory=set)

@@ -203,7 +203,9 @@ def compare(op: cst.CSTNode, a: Value, b: Value, *, eager: bool) -> Value:
         return FALSE if isinstance(op, cst.Equal) else TRUE
     if is_tensorlike(a) or is_tensorlike(b):
         for v in (a, b):
-            if v.kind in (Kind.INSTANCE, Kind.FUNCTION, Kind.CLASS, Kind.MODULE) or (v.kind is Kind.PYTHON and v.pytype in ("DType", "TensorShape", "dict", "set")):
+            if v.kind in (Kind.INSTANCE, Kind.FUNCTION, Kind.CLASS, Kind.MODULE) or (
+                v.kind is Kind.PYTHON and v.pytype in ("DType", "TensorShape", "dict", "set")
+            ):
                 return BOOL
             if v.kind is Kind.PYTHON and v.pytype == "str" and any(o.kind is Kind.TENSOR and o.dtype not in (None, "string") for o in (a, b)):
                 return BOOL

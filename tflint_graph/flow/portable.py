@@ -12,7 +12,15 @@ _DEPTH = 4
 
 def portable(value: Value, depth: int = 0) -> Value:
     """The value without links into a syntax tree. Local functions of a region, which mean nothing outside it, keep only their FunctionId."""
-    if value.origin is None and value.elements is None and value.items is None and value.element is None and value.bound is None and not value.args and not value.kwargs:
+    if (
+        value.origin is None
+        and value.elements is None
+        and value.items is None
+        and value.element is None
+        and value.bound is None
+        and not value.args
+        and not value.kwargs
+    ):
         return value
     if depth > _DEPTH:
         return Value(value.kind if value.kind is not Kind.FUNCTION else Kind.UNKNOWN, pytype=value.pytype)

@@ -13,7 +13,8 @@ from tflint_graph.flow.values import Value
 
 @dataclass(slots=True)
 class Recorder:
-    """Facts by id(node). Within one activation of a function a later visit replaces an earlier one (a loop's last round is its fixpoint); activations are merged with `absorb`."""
+    """Facts by id(node). Within one activation of a function a later visit replaces an earlier one (a loop's last round is its fixpoint); activations are
+    merged with `absorb`."""
 
     values: dict[int, Value] = field(default_factory=dict)
     stagings: dict[int, Staging] = field(default_factory=dict)
@@ -45,7 +46,11 @@ class Recorder:
 def _join_names(a: dict[str, NameFlow], b: dict[str, NameFlow]) -> dict[str, NameFlow]:
     return {
         name: replace(
-            flow, before=join(flow.before, b[name].before), body=join(flow.body, b[name].body), orelse=join(flow.orelse, b[name].orelse), first=join(flow.first, b[name].first)
+            flow,
+            before=join(flow.before, b[name].before),
+            body=join(flow.body, b[name].body),
+            orelse=join(flow.orelse, b[name].orelse),
+            first=join(flow.first, b[name].first),
         )
         for name, flow in a.items()
         if name in b
@@ -54,7 +59,11 @@ def _join_names(a: dict[str, NameFlow], b: dict[str, NameFlow]) -> dict[str, Nam
 
 def _join_branches(a: BranchFacts, b: BranchFacts) -> BranchFacts:
     return BranchFacts(
-        a.staging if a.staging is b.staging else Staging.UNKNOWN, join(a.test, b.test), _join_names(a.names, b.names), a.body_ends and b.body_ends, a.orelse_ends and b.orelse_ends
+        a.staging if a.staging is b.staging else Staging.UNKNOWN,
+        join(a.test, b.test),
+        _join_names(a.names, b.names),
+        a.body_ends and b.body_ends,
+        a.orelse_ends and b.orelse_ends,
     )
 
 
@@ -69,5 +78,12 @@ def _join_calls(a: CallFacts, b: CallFacts) -> CallFacts:
     keywords = {k: join(v, b.keywords[k]) for k, v in a.keywords.items() if k in b.keywords}
     receiver = join(a.receiver, b.receiver) if a.receiver is not None and b.receiver is not None else None
     return CallFacts(
-        join(a.callee, b.callee), a.dotted if same_callee else None, a.project if same_callee else None, receiver, args, keywords, a.has_star, join(a.result, b.result)
+        join(a.callee, b.callee),
+        a.dotted if same_callee else None,
+        a.project if same_callee else None,
+        receiver,
+        args,
+        keywords,
+        a.has_star,
+        join(a.result, b.result),
     )

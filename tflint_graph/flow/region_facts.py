@@ -50,7 +50,8 @@ class RegionFacts(Facts):
             while outer is not None and not outer.contexts:
                 outer = self._outer_function(outer.node)
             if outer is not None:
-                own.contexts, own.unconverted, own.certain, own.steps = outer.contexts, outer.unconverted, outer.certain, outer.steps
+                own.contexts, own.unconverted, own.certain = outer.contexts, outer.unconverted, outer.certain
+                own.steps, own.unconverted_steps = outer.steps, outer.unconverted_steps
                 own.roles = frozenset({"nested"})
                 own.autograph_options, own.keras = outer.autograph_options, outer.keras
 
@@ -73,8 +74,14 @@ class RegionFacts(Facts):
         index = analysis.project.function(function)
         ways = traced.ways if traced is not None else []
         contexts = frozenset(w.context for w in ways if w.context is not Context.EAGER)
-        chosen = next((w for w in ways if w.context is Context.CONVERTED and w.certain), None) or next((w for w in ways if w.certain), None) or (ways[0] if ways else None)
-        unconverted = next((w.unconverted for w in ways if w.context is Context.TRACED and w.certain), None) or next((w.unconverted for w in ways if w.unconverted), None)
+        chosen = (
+            next((w for w in ways if w.context is Context.CONVERTED and w.certain), None)
+            or next((w for w in ways if w.certain), None)
+            or (ways[0] if ways else None)
+        )
+        unconverted = next((w.unconverted for w in ways if w.context is Context.TRACED and w.certain), None) or next(
+            (w.unconverted for w in ways if w.unconverted), None
+        )
         eager_only = bool(ways) and not contexts
         returns = [ReturnFacts(n, v) for n, v in interpreter.nested_returns.get(id(node), []) if isinstance(n, cst.Return)]
         return FunctionFacts(
@@ -86,6 +93,7 @@ class RegionFacts(Facts):
             roles=frozenset(w.role for w in ways),
             certain=any(w.certain for w in ways) if ways else True,
             steps=chosen.steps if chosen is not None else (),
+            unconverted_steps=next((w.steps for w in ways if w.context is Context.TRACED), ()),
             params=interpreter.nested_params.get(id(node), {}),
             stoppers=index.stoppers if index is not None else (),
             is_root=any(w.role == "root" for w in ways),
@@ -95,6 +103,7 @@ class RegionFacts(Facts):
             decorators=analysis.decorator_names(function),
             returns=returns,
             falls_through=interpreter.nested_ends.get(id(node), True),
+            returned=interpreter.nested_results.get(id(node)),
         )
 
     def _autograph_options(self, node: cst.CSTNode) -> frozenset[str]:
@@ -225,7 +234,11 @@ class RegionFacts(Facts):
 
     def tensor_flow_in(self, function: FunctionFacts) -> cst.CSTNode | None:
         for node in walk(function.node):
-            if isinstance(node, _CONTROL) and self.staging(node) is Staging.TENSOR and not (isinstance(node, cst.UnaryOperation) and not isinstance(node.operator, cst.Not)):
+            if (
+                isinstance(node, _CONTROL)
+                and self.staging(node) is Staging.TENSOR
+                and not (isinstance(node, cst.UnaryOperation) and not isinstance(node.operator, cst.Not))
+            ):
                 return node
             if isinstance(node, cst.For) and self.staging(node) is Staging.DATASET:
                 return node
@@ -262,7 +275,10 @@ class RegionFacts(Facts):
                 stored = (
                     (isinstance(node, (cst.AssignTarget, cst.AnnAssign, cst.For, cst.CompFor, cst.NamedExpr)) and child is node.target)
                     or (isinstance(node, cst.Attribute) and child is node.attr)
-                    or (isinstance(node, (cst.Arg, cst.Param, cst.FunctionDef, cst.ClassDef, cst.AsName)) and child in (getattr(node, "keyword", None), getattr(node, "name", None)))
+                    or (
+                        isinstance(node, (cst.Arg, cst.Param, cst.FunctionDef, cst.ClassDef, cst.AsName))
+                        and child in (getattr(node, "keyword", None), getattr(node, "name", None))
+                    )
                 )
                 stack.append((child, load and not stored if not isinstance(child, (cst.Attribute, cst.Subscript)) else True))
         return found

@@ -60,7 +60,14 @@ def _shaped(api: Api, arguments: Arguments, eager: bool, why: Reason | None) -> 
         if kind in (Kind.DATASET, Kind.ITERATOR):
             return Value(kind, why=why)
         made_eagerly = eager and kind is Kind.TENSOR
-        return Value(kind, dtype=_agreed_dtype(api, arguments) if api.agree else _dtype(api.dtype, arguments), shape=_shape(api.shape, arguments), eager=made_eagerly, ragged=api.ragged, why=why)
+        return Value(
+            kind,
+            dtype=_agreed_dtype(api, arguments) if api.agree else _dtype(api.dtype, arguments),
+            shape=_shape(api.shape, arguments),
+            eager=made_eagerly,
+            ragged=api.ragged,
+            why=why,
+        )
     match api.returns:
         case "python":
             pytype = api.pytype if api.pytype is not None and "|" not in api.pytype else None
@@ -277,5 +284,6 @@ def batched(v: Value, size: Dim) -> Value:
 
 
 __all__ = [
-    "MISSING", "Arguments", "as_tensor", "batched", "dtype_argument", "dtype_of", "leaf_rows", "result_of", "shape_argument", "shown", "structure_of_tensors", "structured",
+    "MISSING", "Arguments", "as_tensor", "batched", "dtype_argument", "dtype_of", "leaf_rows", "result_of", "shape_argument", "shown",
+    "structure_of_tensors", "structured",
 ]  # fmt: skip

@@ -49,6 +49,7 @@ class Interpreter(Calls):
         self.nested_params: dict[int, dict[str, Value]] = {}
         self.nested_returns: dict[int, list[tuple[cst.CSTNode, Value]]] = {}
         self.nested_ends: dict[int, bool] = {}
+        self.nested_results: dict[int, Value] = {}
         self.closures: dict[int, Scope] = {}
         self.pending: list[tuple[cst.CSTNode, FunctionId, Value | None]] = []
         self._names: dict[tuple[int, bool], FunctionNames] = {}
@@ -159,6 +160,8 @@ class Interpreter(Calls):
         self._active.append(id(node))
         value = self._body(node, scope)
         self._active.pop()
+        known_result = self.nested_results.get(id(node))
+        self.nested_results[id(node)] = value if known_result is None else join(known_result, value)
         if saved_recorder is not None and self.recorder is not None:
             self.nested.setdefault(id(node), Recorder()).absorb(self.recorder)
             known = self.nested_params.get(id(node))
@@ -551,7 +554,9 @@ class Interpreter(Calls):
         current = dict(before)
         reason: Reason | None = None
         if staged_here:
-            reason = self.reason(f"carried by the loop over the tensor `{self.text(node.iter if isinstance(node, cst.For) else node.test)}`", node, iterable.why)
+            reason = self.reason(
+                f"carried by the loop over the tensor `{self.text(node.iter if isinstance(node, cst.For) else node.test)}`", node, iterable.why
+            )
             self._enter_graph_loop(current, use, reason)
         end: State | None = None
         test_after: Value | None = None

@@ -1,6 +1,7 @@
 """Everything that lies outside the region at hand: module-level names, other functions and classes of the project, libraries.
 
-The interpreter asks; the answers come from the linked project and the knowledge tables, and for values of other regions from the Analysis that runs the interpreter.
+The interpreter asks; the answers come from the linked project and the knowledge tables, and for values of other regions from the Analysis that runs the
+interpreter.
 """
 
 from __future__ import annotations

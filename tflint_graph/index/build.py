@@ -1,7 +1,7 @@
 """Stage 1: one file's syntax tree to its FileIndex, in one pass.
 
-Every expression is visited once; the visit gives back its symbol. Statements nest at most a hundred deep (the tokenizer sees to that) and chains of `elif` and of
-binary operators are followed in loops, so plain recursion is safe for whatever the parser accepts but for a few monsters, which raise SourceError.
+Every expression is visited once; the visit gives back its symbol. Statements nest at most a hundred deep (the tokenizer sees to that) and chains of `elif`
+and of binary operators are followed in loops, so plain recursion is safe for whatever the parser accepts but for a few monsters, which raise SourceError.
 """
 
 from __future__ import annotations
@@ -263,7 +263,14 @@ class _Builder:
         is_async = type(node) is ast.AsyncFunctionDef
         first_line = node.decorator_list[0].lineno if node.decorator_list else node.lineno
         entry = FunctionIndex(
-            qualname, node.name, owner.qualname, first_line, node.lineno, node.end_lineno or node.lineno, self.columns.column(node.lineno, node.col_offset), params
+            qualname,
+            node.name,
+            owner.qualname,
+            first_line,
+            node.lineno,
+            node.end_lineno or node.lineno,
+            self.columns.column(node.lineno, node.col_offset),
+            params,
         )
         entry.decorators = decorators
         entry.is_async = is_async
@@ -640,6 +647,7 @@ class _Builder:
         else:
             holder.stoppers = (*holder.stoppers, stopper)
 
+
 # By node type; tables of plain functions, since bound methods would make a cycle of every builder.
 _EXPRESSIONS: dict[type, Callable[[_Builder, Any], Symbol]] = {
     ast.Subscript: _Builder.subscript,
@@ -728,4 +736,3 @@ def _constant(value: Any) -> Symbol:
 
 
 _LITERALS: dict[Any, Symbol] = {None: ("const", None), True: ("const", True), False: ("const", False)}
-

@@ -117,8 +117,8 @@ class FunctionIndex:
     # For functions that are not nested in others: the lines on which the function's statements start, nested ones and the def included, in source order.
     escapes: frozenset[str] = frozenset()
     # Names read other than as the callee of a call, as a direct argument of a call in `calls`, or as the whole value of a binding or a return: a function
-    # among them is used as a value. "x.name" stands for an attribute of a name read in such a place, ".name" for one of anything else. Names that can only be data
-    # and attributes of other libraries are left out.
+    # among them is used as a value. "x.name" stands for an attribute of a name read in such a place, ".name" for one of anything else. Names that can only
+    # be data and attributes of other libraries are left out.
 
 
 @dataclass(slots=True)

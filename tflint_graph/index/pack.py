@@ -1,7 +1,7 @@
 """FileIndexes as bytes: small enough to keep thousands in memory, and what the cache stores.
 
-A project of ten thousand files does not fit into memory as objects. `marshal` is used because an index is tuples of strings and numbers all the way down: it is five
-times as fast as pickle and cannot run code. Its format changes with Python, so `FORMAT` (which a cache makes part of its keys) names the interpreter.
+A project of ten thousand files does not fit into memory as objects. `marshal` is used because an index is tuples of strings and numbers all the way down: it
+is five times as fast as pickle and cannot run code. Its format changes with Python, so `FORMAT` (which a cache makes part of its keys) names the interpreter.
 """
 
 from __future__ import annotations

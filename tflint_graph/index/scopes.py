@@ -107,5 +107,9 @@ def narrow_escapes(index: FileIndex) -> None:
     named.update(entry.name for entry in index.functions.values())
     named.update(entry.name for entry in index.classes.values())
     for entry in index.functions.values():
-        local = {name for name, found in entry.bindings.items() if any(s is not None and s[0] in ("import", "name", "attr", "call", "either", "lambda") for s in found)}
+        local = {
+            name
+            for name, found in entry.bindings.items()
+            if any(s is not None and s[0] in ("import", "name", "attr", "call", "either", "lambda") for s in found)
+        }
         entry.escapes = frozenset([name for name in entry.escapes if "." in name or name in named or name in local])

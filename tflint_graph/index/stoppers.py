@@ -1,4 +1,5 @@
-"""Constructs that make AutoGraph leave a whole function unconverted: the conditions that need more than the node itself (TFG103, TFG106, TFG107, TFG109, TFG113).
+"""Constructs that make AutoGraph leave a whole function unconverted: the conditions that need more than the node itself (TFG103, TFG106, TFG107, TFG109,
+TFG113).
 
 Measured on TensorFlow 2.21; the pages of the rules quote what TensorFlow says.
 """

@@ -9,7 +9,8 @@ from tflint_graph.index.model import Symbol
 
 # Top-level modules that are never the project's own.
 FOREIGN = frozenset(sys.stdlib_module_names) | {
-    "tensorflow", "tf_keras", "keras", "tensorflow_probability", "tensorflow_datasets", "tensorflow_addons", "tensorflow_hub", "tensorflow_text", "numpy", "scipy",
+    "tensorflow", "tf_keras", "keras", "tensorflow_probability", "tensorflow_datasets", "tensorflow_addons", "tensorflow_hub", "tensorflow_text", "numpy",
+    "scipy",
     "pandas", "matplotlib", "sklearn", "absl", "six", "torch", "jax", "jaxlib", "PIL", "cv2", "tqdm", "yaml", "requests", "pytest", "h5py", "wrapt", "gin",
     "einops", "seaborn", "skimage", "attr", "attrs", "google", "wandb", "mlflow", "psutil", "packaging", "typing_extensions", "setuptools",
 }  # fmt: skip

@@ -1,7 +1,7 @@
 """Who calls a function, and whether that is everybody.
 
-One sweep over all files resolves the calls whose name could mean one of the functions asked about. A function is *complete* when every use of it was such a call or
-a registered way of tracing: it is never read as a value, and no call on something unknown bears its name.
+One sweep over all files resolves the calls whose name could mean one of the functions asked about. A function is *complete* when every use of it was such a
+call or a registered way of tracing: it is never read as a value, and no call on something unknown bears its name.
 """
 
 from __future__ import annotations
@@ -206,9 +206,9 @@ class CallSiteTable:
             elif meaning.kind in ("instance", "class"):
                 unresolved = False
                 names = ("__call__", "call") if meaning.kind == "instance" else ("__init__",)
-                target = next((found for name in names if (found := self.project.method(meaning.target, name)) is not None), None)
-                if target is not None and target in self._wanted:
-                    callers = self._callers.setdefault(target, {})
+                called = next((found for name in names if (found := self.project.method(meaning.target, name)) is not None), None)
+                if called is not None and called in self._wanted:
+                    callers = self._callers.setdefault(called, {})
                     region = self.project.region_of(scope)
                     callers[region] = callers.get(region, 0) + 1
             elif meaning.kind in ("api", "method", "result", "module", "dataset"):

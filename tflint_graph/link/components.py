@@ -9,7 +9,8 @@ from tflint_graph.link.modules import Modules
 
 
 class Components:
-    """Connected components of the import graph. Two programs that merely lie in one folder are two components: an object made in one never reaches the other."""
+    """Connected components of the import graph. Two programs that merely lie in one folder are two components: an object made in one never reaches the
+    other."""
 
     def __init__(self, modules: Modules, indexes: Iterable[FileIndex] = ()) -> None:
         self._modules = modules

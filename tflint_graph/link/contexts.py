@@ -1,6 +1,7 @@
 """How tracing spreads from the roots: who reaches whom, and whether AutoGraph converts what is reached.
 
-Measured on TensorFlow 2.21: conversion is recursive from converted code; what runs unconverted runs everything it calls unconverted; constructors, special methods,
+Measured on TensorFlow 2.21: conversion is recursive from converted code; what runs unconverted runs everything it calls unconverted; constructors, special
+methods,
 properties, generators and wrapped functions are called as they are; callback takers do not convert a function from outside of the function being converted.
 """
 
@@ -156,7 +157,4 @@ def _settle(entry: FunctionIndex, way: Tracing) -> Tracing:
 
 def effective_stoppers(entry: FunctionIndex, role: str) -> bool:
     """Whether a construct in the function stops its conversion. Equal lambdas on one line matter only where a lambda is converted on its own."""
-    for stopper in entry.stoppers:
-        if stopper.code != "TFG109" or role in ("root", "dataset"):
-            return True
-    return False
+    return any(stopper.code != "TFG109" or role in ("root", "dataset") for stopper in entry.stoppers)

@@ -15,9 +15,7 @@ _CONSTRUCTORS = frozenset(
     "Dataset FixedLengthRecordDataset TFRecordDataset TextLineDataset CsvDataset RandomDataset SqlDataset make_csv_dataset make_batched_features_dataset Counter "
     "sample_from_datasets choose_from_datasets load index_table_from_dataset".split()
 )
-_KERAS = frozenset(
-    "image_dataset_from_directory text_dataset_from_directory audio_dataset_from_directory timeseries_dataset_from_array".split()
-)
+_KERAS = frozenset("image_dataset_from_directory text_dataset_from_directory audio_dataset_from_directory timeseries_dataset_from_array".split())
 _LIKE = frozenset({"tensorflow_datasets.load", "tensorflow_datasets.as_dataset", "tensorflow_datasets.builder().as_dataset"})
 
 
@@ -35,4 +33,4 @@ def is_dataset_api(dotted: str) -> bool:
 
 def is_dataset_like(dotted: str) -> bool:
     """Calling this gives a dataset as a rule."""
-    return dotted in _LIKE or dotted.endswith("().as_dataset") or dotted.endswith("().experimental_distribute_dataset")
+    return dotted in _LIKE or dotted.endswith(("().as_dataset", "().experimental_distribute_dataset"))

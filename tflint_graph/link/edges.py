@@ -23,7 +23,8 @@ _SPECIAL = {
     "For": ("__iter__", "__next__"),
     "Compare": ("__eq__", "__ne__", "__lt__", "__le__", "__gt__", "__ge__", "__contains__"),
     "BinOp": (
-        "__add__", "__radd__", "__sub__", "__rsub__", "__mul__", "__rmul__", "__truediv__", "__rtruediv__", "__matmul__", "__rmatmul__", "__pow__", "__floordiv__",
+        "__add__", "__radd__", "__sub__", "__rsub__", "__mul__", "__rmul__", "__truediv__", "__rtruediv__", "__matmul__", "__rmatmul__", "__pow__",
+        "__floordiv__",
         "__mod__", "__and__", "__or__",
     ),
     "UnaryOp": ("__neg__", "__invert__"),
@@ -168,7 +169,7 @@ class Edges:
         evaluator = self.project.evaluator
         found: list[FunctionId] = []
         for decorator in entry.decorators if entry is not None else ():
-            if decorator is None or decorator[0] == "name" and decorator[1] in ("staticmethod", "classmethod", "property"):
+            if decorator is None or (decorator[0] == "name" and decorator[1] in ("staticmethod", "classmethod", "property")):
                 continue
             for meaning in evaluator.value(function.path, entry.scope if entry is not None else MODULE_SCOPE, decorator):
                 if meaning.kind == "function":
@@ -238,7 +239,9 @@ class Edges:
     ) -> list[Edge]:
         symbol = args[0] if args else next((v for k, v in kwargs if k == "fn"), None)
         return [
-            Edge(STRATEGY, m.target, line, m.via, "strategy.run", certain) for m in self.functions_in(caller, symbol) if m.kind == "function" and "traced" not in m.via
+            Edge(STRATEGY, m.target, line, m.via, "strategy.run", certain)
+            for m in self.functions_in(caller, symbol)
+            if m.kind == "function" and "traced" not in m.via
         ]
 
     # Methods that are called without a call

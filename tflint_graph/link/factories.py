@@ -1,4 +1,5 @@
-"""Functions that give back functions defined in them: `def make_step(): ... return step`. What is given back is followed through the names bound to the call."""
+"""Functions that give back functions defined in them: `def make_step(): ... return step`. What is given back is followed through the names bound to the
+call."""
 
 from __future__ import annotations
 

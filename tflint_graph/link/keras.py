@@ -27,14 +27,16 @@ ALL_METHODS = frozenset().union(*METHODS.values())
 
 # Folders of Keras and what the classes in them are; the first that a canonical name holds decides.
 _FAMILIES = (
-    ("optimizers.schedules", SCHEDULE), ("learning_rate_schedule", SCHEDULE), ("regularizers", REGULARIZER), ("losses", LOSS), ("metrics", METRIC), ("models", MODEL), ("applications", MODEL),
+    ("optimizers.schedules", SCHEDULE), ("learning_rate_schedule", SCHEDULE), ("regularizers", REGULARIZER), ("losses", LOSS), ("metrics", METRIC),
+    ("models", MODEL), ("applications", MODEL),
     ("layers", LAYER), ("base_layer", LAYER), ("training", MODEL),
 )  # fmt: skip
 _LAST_NAMES = {name: name for name in (LAYER, MODEL, LOSS, METRIC, SCHEDULE, REGULARIZER)} | {"Sequential": MODEL, "Functional": MODEL}
 
 
 class KerasClass(NamedTuple):
-    """`family` is one of the names above; `version` is 2 or 3 where the code itself decides it, else None; `certain` False where only the name speaks for it."""
+    """`family` is one of the names above; `version` is 2 or 3 where the code itself decides it, else None; `certain` False where only the name speaks for
+    it."""
 
     family: str
     version: int | None

@@ -8,7 +8,19 @@ from tflint_graph.index.model import FileIndex
 
 _KERAS_2 = ("tf_keras.", "tensorflow.python.keras.", "tensorflow_core.python.keras.", "keras.engine.", "keras.api._v2.", "keras.api._v1.")
 _KERAS_3 = ("keras.src.", "keras.ops", "keras.saving", "keras.random", "keras.distribution", "keras.export", "keras.tree", "keras._tf_keras")
-_TELLING = (b"tf_keras", b"TF_USE_LEGACY_KERAS", b"python.keras", b"keras.engine", b"keras.api", b"keras.src", b"keras.ops", b"keras.saving", b"keras.random", b"keras import", b"keras._tf_keras")
+_TELLING = (
+    b"tf_keras",
+    b"TF_USE_LEGACY_KERAS",
+    b"python.keras",
+    b"keras.engine",
+    b"keras.api",
+    b"keras.src",
+    b"keras.ops",
+    b"keras.saving",
+    b"keras.random",
+    b"keras import",
+    b"keras._tf_keras",
+)
 _FALSE = frozenset({"", "0", "false", "no"})
 
 

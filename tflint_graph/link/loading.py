@@ -46,7 +46,8 @@ def load_project(
 ) -> Loaded:
     """Read and index the files of a project.
 
-    `paths` are all its Python files, `read` gives a file's bytes (OSError makes a FileError). `keras` is a version decided outside of the code; what the code says
+    `paths` are all its Python files, `read` gives a file's bytes (OSError makes a FileError). `keras` is a version decided outside of the code; what the
+    code says
     comes first. `cached` keeps packed indexes between runs. Files that neither mention TensorFlow nor import or are imported by files that do stay unread.
     """
     errors: list[FileError] = []
@@ -70,9 +71,7 @@ def load_project(
                 errors.append(FileError(path, 0, f"cannot be read: {error.strerror or error}"))
             except SourceError as error:
                 errors.append(FileError(path, error.line, error.reason))
-    project = Project(
-        root, files, complete=complete, keras=keras, read=read, telling=telling, modules=modules, classes=classes, components=components
-    )
+    project = Project(root, files, complete=complete, keras=keras, read=read, telling=telling, modules=modules, classes=classes, components=components)
     return Loaded(project, errors, counts)
 
 

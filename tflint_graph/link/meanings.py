@@ -1,7 +1,7 @@
 """What expressions mean: symbols to the functions, classes, instances, datasets and library names they can stand for.
 
-An expression has a tuple of possible meanings. UNKNOWN among them says that there may be others. Nothing here knows about tracing beyond "this is a tf.function of
-that function", which linking asks for.
+An expression has a tuple of possible meanings. UNKNOWN among them says that there may be others. Nothing here knows about tracing beyond "this is a
+tf.function of that function", which linking asks for.
 """
 
 from __future__ import annotations

@@ -37,7 +37,9 @@ class Modules:
         for path in paths:
             stem = _stem(path)
             self._by_last.setdefault(stem.rpartition("/")[2], []).append((stem, path))
-        self._roots = {self._root, _join(self._root, "src"), _join(self._root, "lib")} | {_parent(p) for p in self._packages if _parent(p) not in self._packages}
+        self._roots = {self._root, _join(self._root, "src"), _join(self._root, "lib")} | {
+            _parent(p) for p in self._packages if _parent(p) not in self._packages
+        }
 
     def name(self, path: str) -> str:
         """The dotted name of a file's module, from its topmost package; for a file in no package, from the project's root."""

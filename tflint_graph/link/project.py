@@ -13,7 +13,6 @@ from tflint_graph.link.meanings import Evaluator, Meaning, Meanings
 from tflint_graph.link.model import Entity
 from tflint_graph.link.modules import Modules
 
-
 _REMEMBERED = 40_000  # entries of a cache before it starts anew
 
 
@@ -21,8 +20,10 @@ class Project:
     """All indexed files of one project, and what their names mean across modules.
 
     `complete` says that every file of the project that could matter was read, so that "all call sites" means all. `keras` is the Keras version that something
-    outside the code decides (2 or 3), or None; `keras_at` is the one that counts. `telling` are the files whose text may say something about it. `files` may be any mapping of
-    paths to indexes (see `index.pack.PackedIndexes`) or the indexes themselves. `paths` are all files of the project, indexed or not: they say what is a package.
+    outside the code decides (2 or 3), or None; `keras_at` is the one that counts. `telling` are the files whose text may say something about it. `files` may
+    be any mapping of
+    paths to indexes (see `index.pack.PackedIndexes`) or the indexes themselves. `paths` are all files of the project, indexed or not: they say what is a
+    package.
     `read` gives a file's bytes; without it, they are read from disk. `modules`, `classes` and `components` are made from the files where they are not given.
     """
 
@@ -92,7 +93,8 @@ class Project:
         return self.files[cls.path].classes.get(cls.qualname)
 
     def region_of(self, function: FunctionId) -> FunctionId:
-        """The outermost function around a function: a top-level def or a method of a top-level class (classes may nest); "<module>" for module-level lambdas."""
+        """The outermost function around a function: a top-level def or a method of a top-level class (classes may nest); "<module>" for module-level
+        lambdas."""
         index = self.files[function.path]
         outermost = MODULE_SCOPE
         current = function.qualname
@@ -121,7 +123,8 @@ class Project:
         return self._entity(meanings) or Entity("global", (path, name))
 
     def member(self, entity: Entity, attribute: str) -> Entity | None:
-        """`entity.attribute`: a member of a module, API name, class (bases followed) or instance (methods and bases followed; attributes are values: see `attribute`)."""
+        """`entity.attribute`: a member of a module, API name, class (bases followed) or instance (methods and bases followed; attributes are values: see
+        `attribute`)."""
         kind, target = entity
         if kind == "api":
             return Entity("api", canonical(f"{target}.{attribute}"))

@@ -319,7 +319,9 @@ class Roots:
         for symbol in handed_functions(taker, args, kwargs):
             for meaning in self.edges.functions_in(scope, symbol):
                 if meaning.kind == "function" and "traced" not in meaning.via:
-                    yield Root(meaning.target, self._keras_way(TraceStep(scope.path, line, "handed to Model.compile"), self.project.keras_at(scope.path), certain))
+                    yield Root(
+                        meaning.target, self._keras_way(TraceStep(scope.path, line, "handed to Model.compile"), self.project.keras_at(scope.path), certain)
+                    )
 
 
 def _last(symbol: Symbol) -> str | None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import libcst as cst
 
 _TRIPLE_SINGLE = "'" * 3
-_TRIPLE_DOUBLE = "\"" * 3
+_TRIPLE_DOUBLE = '"' * 3
 Literal = str | bytes | int | float | complex | None
 
 

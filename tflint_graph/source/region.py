@@ -18,7 +18,6 @@ from tflint_graph.index.build import statement_lines
 from tflint_graph.index.model import MODULE_SCOPE, FileIndex, FunctionId, FunctionIndex
 from tflint_graph.source.walk import STATEMENTS, children
 
-
 _WRAPPER = "if 1:\n"
 
 
@@ -30,8 +29,10 @@ class RegionError(ValueError):
 class Region:
     """The parsed source of one region.
 
-    `first_line` is the file's line of the first line of `text` as parsed. `top` is the outermost def or lambda node, None for a module's own statements. `nodes` are all nodes in source order; `parents` maps id(node)
-    to the node that holds it; `statement_lines` maps id(statement) to its 1-based line in the file; `function_nodes` maps a qualified name to its def or lambda node.
+    `first_line` is the file's line of the first line of `text` as parsed. `top` is the outermost def or lambda node, None for a module's own statements.
+    `nodes` are all nodes in source order; `parents` maps id(node)
+    to the node that holds it; `statement_lines` maps id(statement) to its 1-based line in the file; `function_nodes` maps a qualified name to its def or
+    lambda node.
     """
 
     function: FunctionId

@@ -12,9 +12,11 @@ from typing import Any
 import libcst as cst
 
 _SKIPPED_NAMES = frozenset({
-    "leading_lines", "lines_after_decorators", "header", "footer", "comma", "semicolon", "lpar", "rpar", "lbracket", "rbracket", "lbrace", "rbrace", "equal", "colon",
+    "leading_lines", "lines_after_decorators", "header", "footer", "comma", "semicolon", "lpar", "rpar", "lbracket", "rbracket", "lbrace", "rbrace",
+    "equal", "colon",
     "dot", "first_colon", "second_colon", "indent", "newline", "trailing_whitespace", "leading_whitespace", "encoding", "default_indent", "default_newline",
-    "has_trailing_newline", "operator", "asynchronous", "star", "start", "end", "prefix", "type_parameters", "star_etc", "posonly_ind", "raw", "quote", "keyword_only",
+    "has_trailing_newline", "operator", "asynchronous", "star", "start", "end", "prefix", "type_parameters", "star_etc", "posonly_ind", "raw", "quote",
+    "keyword_only",
 })  # fmt: skip
 _fields: dict[type, tuple[str, ...]] = {
     cst.Comparison: ("left", "comparisons"),
@@ -50,7 +52,9 @@ def code_fields(kind: type) -> tuple[str, ...]:
     found = _fields.get(kind)
     if found is None:
         found = tuple(
-            f.name for f in dataclasses.fields(kind) if f.name not in _SKIPPED_NAMES and not f.name.startswith("whitespace") and not f.name.endswith("_whitespace")
+            f.name
+            for f in dataclasses.fields(kind)
+            if f.name not in _SKIPPED_NAMES and not f.name.startswith("whitespace") and not f.name.endswith("_whitespace")
         )
         _fields[kind] = found
     return found
