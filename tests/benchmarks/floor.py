@@ -75,7 +75,8 @@ def main() -> int:
     regions = cpu() - start
     floor = reading + trees + regions
     print(
-        f"files {report.summary.files}, indexed {len(indexed)}, regions parsed {len(parsed)} ({len(texts)} distinct), findings {len(report.findings)}, peak memory {peak} MiB"
+        f"files {report.summary.files}, indexed {len(indexed)}, regions parsed {len(parsed)} ({len(texts)} distinct), "
+        f"findings {len(report.findings)}, peak memory {peak} MiB"
     )
     print(f"floor {floor:.2f} s = reading {reading:.2f} + ast.parse {trees:.2f} + libcst.parse_module {regions:.2f}")
     print(f"run   {run:.2f} s = {run / floor:.2f} times the floor")

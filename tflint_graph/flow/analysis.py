@@ -311,7 +311,7 @@ class Analysis:
                 values[parameter.name] = nest(values[parameter.name])  # the annotation does not bind Keras, which passes tuples and dicts on
             if values[parameter.name].is_unknown and not parameter.has_default:
                 tensor = Value(Kind.TENSOR, why=why)
-                single = method == "__call__" or (count == 2 and method != "update_state")
+                single = method == "__call__" or self.owner_class(function) is None
                 values[parameter.name] = tensor if single else nest(tensor)
 
     def as_traced(self, function: FunctionId, values: dict[str, Value], signature: Value | None) -> dict[str, Value]:
@@ -523,6 +523,22 @@ class Analysis:
         if joined is None or joined.is_none:
             return UNKNOWN
         return _variable_constant(joined)
+
+    def attributes_changed(self, method: FunctionId, depth: int = 3) -> frozenset[str]:
+        """The attributes of its object that a method assigns, itself or through methods it calls on the object, `depth` calls deep."""
+        owner, index = self.owner_class(method), self.project.function(method)
+        cls = self.project.class_index(owner) if owner is not None else None
+        if owner is None or cls is None or index is None or not index.params:
+            return frozenset()
+        found = {name for name, sites in cls.attributes.items() if any(scope == method.qualname for scope, _ in sites)}
+        receiver = ("name", index.params[0].name)
+        for call in index.calls if depth else ():
+            callee = call.symbol[1]
+            if callee is not None and callee[0] == "attr" and callee[1] == receiver:
+                other = self.project.method(owner, callee[2])
+                if other is not None and other != method:
+                    found |= self.attributes_changed(other, depth - 1)
+        return frozenset(found)
 
     def _method_writes(self, method: FunctionId) -> dict[str, Value]:
         found = self._writes.get(method)

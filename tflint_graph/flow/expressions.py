@@ -553,7 +553,7 @@ def unpacked(value: Value, count: int, elements: Any) -> list[Value]:
         take = len(members) - (count - 1)
         middle = Value(Kind.PYTHON, pytype="list", elements=tuple(members[at : at + take]))
         return [*members[:at], middle, *members[at + take :]]
-    element = ops.element_of(value)
+    element = ops.element_of(value) if not is_nest(value) else value
     if value.kind is Kind.PYTHON and value.pytype == "TensorShape":
         element = PYTHON
     return [element if k not in starred else Value(Kind.PYTHON, pytype="list", element=element) for k in range(count)]

@@ -252,6 +252,10 @@ class Facts:
         """True unless the value was certainly created outside the frame."""
         raise NotImplementedError
 
+    def changes(self, method: FunctionId) -> frozenset[str]:
+        """The attributes of its own object that a method of the project assigns, itself or through other methods that it calls on the object."""
+        raise NotImplementedError
+
     def reads_of(self, name: str, within: cst.CSTNode) -> Sequence[cst.Name]:
         """Loads of a local name inside a node."""
         raise NotImplementedError

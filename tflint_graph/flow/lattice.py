@@ -103,7 +103,8 @@ def same(a: Value, b: Value) -> bool:
     if a is b:
         return True
     if (
-        a.kind is not b.kind or a.pytype != b.pytype or a.dtype != b.dtype or a.shape != b.shape or a.ref != b.ref or a.eager != b.eager or a.maybe_unbound != b.maybe_unbound
+        a.kind is not b.kind or a.pytype != b.pytype or a.dtype != b.dtype or a.shape != b.shape or a.ref != b.ref or a.eager != b.eager
+        or a.maybe_unbound != b.maybe_unbound
         or type(a.const) is not type(b.const) or a.const != b.const or a.origin is not b.origin or a.traced != b.traced
     ):  # fmt: skip
         return False

@@ -191,7 +191,8 @@ def target_symbols(target: cst.CSTNode) -> Iterable[str]:
 
 
 _READ_SPECIALLY = frozenset({
-    cst.Name, cst.Attribute, cst.Arg, cst.Lambda, cst.FunctionDef, cst.ClassDef, cst.Assign, cst.AnnAssign, cst.For, cst.CompFor, cst.Import, cst.ImportFrom, cst.Global,
+    cst.Name, cst.Attribute, cst.Arg, cst.Lambda, cst.FunctionDef, cst.ClassDef, cst.Assign, cst.AnnAssign, cst.For, cst.CompFor, cst.Import,
+    cst.ImportFrom, cst.Global,
     cst.Nonlocal, cst.NamedExpr, cst.Subscript,
 })  # fmt: skip
 

@@ -80,6 +80,8 @@ def binary(op: cst.CSTNode, a: Value, b: Value, *, eager: bool) -> Value:
 def _tensor_binary(kind: type, a: Value, b: Value, *, eager: bool) -> Value:
     if kind in _MODULO and a.kind is Kind.PYTHON and a.pytype in ("str", "bytes"):
         return STR
+    if (is_nest(a) and b.is_container) or (is_nest(b) and a.is_container):
+        return UNKNOWN  # two lists, joined
     if (a.kind is Kind.PYTHON and a.pytype in ("TensorShape",)) or (b.kind is Kind.PYTHON and b.pytype in ("TensorShape",)):
         return UNKNOWN
     if (a.kind in (Kind.INSTANCE, Kind.FUNCTION) and not is_tensorlike(a)) or (b.kind in (Kind.INSTANCE, Kind.FUNCTION) and not is_tensorlike(b)):
@@ -202,6 +204,8 @@ def compare(op: cst.CSTNode, a: Value, b: Value, *, eager: bool) -> Value:
     if isinstance(op, (cst.Equal, cst.NotEqual)) and (a.is_none or b.is_none) and (never_none(a) or never_none(b)) and not (a.is_none and b.is_none):
         return FALSE if isinstance(op, cst.Equal) else TRUE
     if is_tensorlike(a) or is_tensorlike(b):
+        if isinstance(op, (cst.Equal, cst.NotEqual)) and _may_be_structure(a, b):
+            return UNKNOWN
         for v in (a, b):
             if v.kind in (Kind.INSTANCE, Kind.FUNCTION, Kind.CLASS, Kind.MODULE) or (
                 v.kind is Kind.PYTHON and v.pytype in ("DType", "TensorShape", "dict", "set")
@@ -226,6 +230,14 @@ def compare(op: cst.CSTNode, a: Value, b: Value, *, eager: bool) -> Value:
     return UNKNOWN
 
 
+def _may_be_structure(a: Value, b: Value) -> bool:
+    """A comparison for equality in which the structure of tensors may be a plain Python value: a key, a list, a dict."""
+    for left, right in ((a, b), (b, a)):
+        if is_nest(left) and not right.is_staged and not (right.kind is Kind.PYTHON and right.pytype in NUMBERS):
+            return True
+    return False
+
+
 def _identity(negated: bool, a: Value, b: Value) -> Value:
     for left, right in ((a, b), (b, a)):
         if right.is_none:
@@ -246,7 +258,7 @@ def element_of(v: Value) -> Value:
     if v.kind in (Kind.DATASET, Kind.ITERATOR):
         return v.element if v.element is not None else nest(Value(Kind.TENSOR, why=v.why))
     if is_nest(v):
-        return v
+        return UNKNOWN  # a dict yields its keys
     if v.kind is Kind.PYTHON:
         if v.pytype == "range":
             return INT

@@ -262,6 +262,9 @@ class RegionFacts(Facts):
             child = ancestor
         return False
 
+    def changes(self, method: FunctionId) -> frozenset[str]:
+        return self.analysis.attributes_changed(method)
+
     def reads_of(self, name: str, within: cst.CSTNode) -> Sequence[cst.Name]:
         found: list[cst.Name] = []
         stack: list[tuple[cst.CSTNode, bool]] = [(within, True)]

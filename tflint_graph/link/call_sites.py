@@ -20,7 +20,8 @@ from tflint_graph.link.project import Project
 
 # Decorators of libraries after which a function is still called only by those who name it.
 _HARMLESS = frozenset(
-    "property staticmethod classmethod abstractmethod abstractproperty cached_property function defun do_not_convert custom_gradient recompute_grad lru_cache cache "
+    "property staticmethod classmethod abstractmethod abstractproperty cached_property function defun do_not_convert custom_gradient recompute_grad "
+    "lru_cache cache "
     "wraps deprecated deprecated_args deprecated_arg_values override final overload configurable no_type_check contextmanager jit experimental tf_export "
     "keras_export dispatch_for_api add_dispatch_support no_automatic_dependency_tracking default name_scope singledispatch decorator setter typechecked".split()
 )
