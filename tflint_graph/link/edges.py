@@ -154,13 +154,16 @@ class Edges:
         entry = self.project.function(meaning.target)
         if entry is None:
             return []
-        if meaning.bound is not None and entry.class_qualname is not None:
-            targets += self.project.overrides(meaning.bound, entry.name)
+        overrides = self.project.overrides(meaning.bound, entry.name) if meaning.bound is not None and entry.class_qualname is not None else []
+        targets += overrides
+        # Which override runs depends on the object; only the sole one of a method that does nothing itself is sure to.
+        sole = len(overrides) == 1 and "Raise" in entry.kinds and "Return" not in entry.kinds
         edges: list[Edge] = []
         for target in dict.fromkeys(targets):
             via = meaning.via if target == meaning.target else self.project.evaluator.definition(target)[0].via
-            edges.append(Edge(CALL, target, line, via, certain=certain))
-            edges += [Edge(CALL, wrapper, line, certain=certain) for wrapper in self.wrappers(target)]
+            sure = certain and (target == meaning.target or sole)
+            edges.append(Edge(CALL, target, line, via, certain=sure))
+            edges += [Edge(CALL, wrapper, line, certain=sure) for wrapper in self.wrappers(target)]
         return edges
 
     def wrappers(self, function: FunctionId) -> list[FunctionId]:
