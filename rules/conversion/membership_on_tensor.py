@@ -145,7 +145,7 @@ def _empty(value: Value) -> bool:
 def _found_by_identity(left: cst.BaseExpression, right: cst.BaseExpression, facts: Facts) -> bool:
     """True where the first element may be the very same object: a display that names it first."""
     if isinstance(right, (cst.List, cst.Tuple)):
-        return bool(right.elements) and facts.source(right.elements[0].value) == facts.source(left)
+        return bool(right.elements) and str(facts.source(right.elements[0].value)) == str(facts.source(left))
     holder = facts.value(right)
     if holder.pytype in ("range", "TensorShape") or _distinct_parameters(left, right, facts):
         return False
@@ -236,6 +236,6 @@ def _search(node: cst.Call, facts: Facts) -> Iterator[Claim]:
 
 def _first_is(holder: cst.BaseExpression, item: cst.BaseExpression, facts: Facts) -> bool:
     if isinstance(holder, (cst.List, cst.Tuple)):
-        return bool(holder.elements) and facts.source(holder.elements[0].value) == facts.source(item)
+        return bool(holder.elements) and str(facts.source(holder.elements[0].value)) == str(facts.source(item))
     sequence = facts.value(holder)
     return sequence.elements is None or (bool(sequence.elements) and _is_tensor(sequence.elements[0]))

@@ -36,6 +36,9 @@ _RUNS: dict[type, str] = {
 }  # fmt: skip
 
 
+_HOLDING_DIRECTIVES = frozenset({cst.IndentedBlock, cst.SimpleStatementSuite, cst.SimpleStatementLine, cst.Expr, cst.With, cst.If, cst.Else})
+
+
 class Interpreter(Calls):
     """Runs one region abstractly. With `recording`, facts are kept for rules; without, only the returned value and the effects matter."""
 
@@ -661,14 +664,20 @@ class Interpreter(Calls):
             found[name] = NameFlow(name, start, after, start, True, False, name in use.live_after, carried, statement, None, once)
         return found
 
-    def _invariants(self, node: cst.For | cst.While) -> bool:
-        first = node.body.body[0] if node.body.body else None
-        if isinstance(first, cst.SimpleStatementLine):
-            first = first.body[0]
-        if isinstance(first, cst.Expr) and isinstance(first.value, cst.Call):
-            call = first.value
-            name = call.func.attr.value if isinstance(call.func, cst.Attribute) else call.func.value if isinstance(call.func, cst.Name) else ""
-            return name == "set_loop_options" and any(a.keyword is not None and a.keyword.value == "shape_invariants" for a in call.args)
+    @staticmethod
+    def _invariants(node: cst.For | cst.While) -> bool:
+        """Whether the loop's own statements set shape invariants; a `with` or `if` may stand around the call."""
+        stack: list[cst.CSTNode] = [node.body]
+        while stack:
+            current = stack.pop()
+            if isinstance(current, cst.Call):
+                called = (
+                    current.func.attr.value if isinstance(current.func, cst.Attribute) else current.func.value if isinstance(current.func, cst.Name) else ""
+                )
+                if called == "set_loop_options":
+                    return any(a.keyword is not None and a.keyword.value == "shape_invariants" for a in current.args)
+            elif type(current) in _HOLDING_DIRECTIVES:
+                stack.extend(children(current))
         return False
 
     def _with(self, node: cst.With) -> None:

@@ -572,13 +572,13 @@ class _Builder:
 
     def display(self, node: ast.Tuple | ast.List | ast.Set) -> Symbol:
         kind = "tuple" if type(node) is ast.Tuple else "list" if type(node) is ast.List else "set"
-        return ("seq", kind, tuple([self.expression(item) for item in node.elts]))
+        return _sequence(kind, tuple([self.expression(item) for item in node.elts]))
 
     def dictionary(self, node: ast.Dict) -> Symbol:
         for key in node.keys:
             if key is not None and type(key) is not ast.Constant:
                 self.expression(key)
-        return ("seq", "dict", tuple([self.expression(item) for item in node.values]))
+        return _sequence("dict", tuple([self.expression(item) for item in node.values]))
 
     def comprehension(self, node: ast.ListComp | ast.SetComp | ast.GeneratorExp | ast.DictComp) -> Symbol:
         scope = self.scope
@@ -719,6 +719,16 @@ def statement_lines(node: ast.stmt) -> tuple[int, ...]:
             stack.extend(getattr(current, name))
     found.sort()
     return tuple(found)
+
+
+def _sequence(kind: str, items: tuple[Symbol, ...]) -> Symbol:
+    """A display as a symbol; long tables of plain data are left out."""
+    if len(items) > _LONG and all(item is None or item[0] == "const" for item in items):
+        return None
+    return ("seq", kind, items)
+
+
+_LONG = 24
 
 
 def _is_accessor(node: ast.FunctionDef | ast.AsyncFunctionDef) -> bool:

@@ -294,7 +294,10 @@ class Evaluator:
             if meaning.kind == "seq":
                 path, scope, items = meaning.target
                 for item in items:
-                    found += self.value(path, scope, item, None, depth + 1)
+                    if item is not None and item[0] != "const":
+                        found += self.value(path, scope, item, None, depth + 1)
+                if not found:
+                    found.append(UNKNOWN)
             else:
                 found.append(UNKNOWN)
         return tuple(dict.fromkeys(found)) or _NOTHING
