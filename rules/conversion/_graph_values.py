@@ -59,6 +59,30 @@ def runs_eagerly(node: cst.CSTNode, facts: Facts) -> bool:
     return False
 
 
+def gives_back_an_array(node: cst.CSTNode, facts: Facts) -> bool:
+    """In the branch of a function for callers that pass NumPy arrays: `if isinstance(x, np.ndarray): return y.numpy()`. Such calls come from eager code."""
+    for frame in facts.frames(node):
+        if frame.part == "if" and isinstance(frame.node, cst.If) and _asks_for_an_array(frame.node.test, facts):
+            return True
+    return False
+
+
+def _asks_for_an_array(test: cst.BaseExpression, facts: Facts) -> bool:
+    match test:
+        case cst.BooleanOperation(left=left, operator=cst.And(), right=right):
+            return _asks_for_an_array(left, facts) or _asks_for_an_array(right, facts)
+        case cst.Call(args=[_, cst.Arg(value=asked)]):
+            call = facts.call(test)
+            if call is None or call.dotted != "builtins.isinstance":
+                return False
+            classes = [element.value for element in asked.elements] if isinstance(asked, (cst.Tuple, cst.List)) else [asked]
+            return any(facts.value(one).ref in _ARRAY_CLASSES for one in classes)
+    return False
+
+
+_ARRAY_CLASSES = ("numpy.ndarray", "numpy.generic")
+
+
 def is_captured(node: cst.BaseExpression, facts: Facts) -> bool:
     """In the body of an eager callback (tf.py_function), a name that belongs to the traced function around it."""
     function = facts.function(node)

@@ -6,7 +6,7 @@ Reports, in code that TensorFlow traces, `.numpy()` on a tensor of the graph, a 
 tensor. This includes `metric.result().numpy()`, tensors made by the function itself (`tf.constant(3).numpy()`), and functions that a Dataset method calls.
 
 Not reported: eager tensors from outside the function, the body of a `tf.py_function` or `tf.numpy_function`, `with tf.init_scope()`, code under
-`tf.executing_eagerly()` or `hasattr(x, "numpy")`, and a `try` with a handler for the error.
+`tf.executing_eagerly()`, `hasattr(x, "numpy")` or `isinstance(x, np.ndarray)`, and a `try` with a handler for the error.
 
 ## Why it is a problem
 
@@ -35,7 +35,7 @@ from collections.abc import Iterator
 import libcst as cst
 
 from tflint_graph.rule_api import TRACED, Claim, Context, Facts, Kind, Rule, Severity
-from tflint_graph.rules.conversion._graph_values import is_captured, is_handled, is_structure_of_tensors, runs_eagerly
+from tflint_graph.rules.conversion._graph_values import gives_back_an_array, is_captured, is_handled, is_structure_of_tensors, runs_eagerly
 
 RULE = Rule(
     code="TFG150",
@@ -90,7 +90,7 @@ def check(node: cst.Attribute, facts: Facts) -> Iterator[Claim]:
     else:
         return
     function = facts.function(node)
-    if function is None or runs_eagerly(node, facts) or is_handled(node, facts, error):
+    if function is None or runs_eagerly(node, facts) or is_handled(node, facts, error) or gives_back_an_array(node, facts):
         return
     if function.contexts == {Context.EAGER}:
         if is_captured(node.value, facts):

@@ -30,7 +30,7 @@ MAX_EAGER_CALLERS = 2  # how far through code that TensorFlow does not trace
 MAX_SUMMARY_DEPTH = 4  # how far callees of callees are summarised
 MAX_EAGER_SUMMARIES = 1  # the same in code that TensorFlow does not trace, where only the arguments of traced functions matter
 MAX_SUMMARY_LINES = 150  # a longer function is summarised as unknown
-KEPT_REGIONS = 300  # parsed regions kept for summaries
+KEPT_REGIONS = 700  # parsed regions kept for summaries
 KEPT_INTERPRETERS = 100  # regions interpreted as callers of others and not yet checked themselves
 MAX_MODULE_LINES = 3000  # a longer module's own statements are not analysed
 
@@ -181,8 +181,9 @@ class Analysis:
         index = self.project.function(function)
         if index is None:
             return {}
-        called, certain = self._from_calls(function)
         values = self.declared(function)
+        open_questions = any(v.is_unknown or v.is_staged for v in values.values())
+        called, certain = self._from_calls(function) if open_questions else (None, False)
         for name, value in (called or {}).items():
             if certain or (value.is_tensor and name in values and values[name].is_tensor):
                 values[name] = value
@@ -198,11 +199,13 @@ class Analysis:
     def _from_calls(self, function: FunctionId, *, besides: FunctionId | None = None) -> tuple[dict[str, Value] | None, bool]:
         """The join over all calls in the project (leaving out one region), and whether all calls were seen. None without any call."""
         sites = self.trace_map.call_sites(function)
+        if not sites.complete:
+            return None, False  # calls that are not seen could hand over anything
         callers = dict(sites.callers)
         for region in self.handed_over_in(function):
             callers.setdefault(region, 1)
         joined: dict[str, Value] | None = None
-        complete = sites.complete
+        complete = True
         for caller, count in callers.items():
             if caller == besides:
                 continue
