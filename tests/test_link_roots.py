@@ -38,8 +38,10 @@ STEP = "def step(x):\n    return x\n\n"
         "import tensorflow as tf\n" + STEP + "def train():\n    return tf.function(step)(tf.constant(1))",
         "import tensorflow as tf\n" + STEP + "def graph(fn):\n    return tf.function(fn)\nfast = graph(step)",
         "import tensorflow as tf\ndef graph(fn):\n    return tf.function(fn)\n@graph\ndef step(x): return x",
-        "import tensorflow as tf\ndef graph(on):\n    def wrap(fn):\n        return tf.function(fn) if on else fn\n"
-        "    return wrap\n@graph(True)\ndef step(x): return x",
+        (
+            "import tensorflow as tf\ndef graph(on):\n    def wrap(fn):\n        return tf.function(fn) if on else fn\n"
+            "    return wrap\n@graph(True)\ndef step(x): return x"
+        ),
         "import tensorflow as tf\ndef graph(on):\n    return tf.function if on else lambda fn: fn\n@graph(True)\ndef step(x): return x",
         "try:\n    import tensorflow.compat.v2 as tf\nexcept ImportError:\n    import tensorflow as tf\n@tf.function\ndef step(x): return x",
     ],

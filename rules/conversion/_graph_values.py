@@ -61,10 +61,7 @@ def runs_eagerly(node: cst.CSTNode, facts: Facts) -> bool:
 
 def gives_back_an_array(node: cst.CSTNode, facts: Facts) -> bool:
     """In the branch of a function for callers that pass NumPy arrays: `if isinstance(x, np.ndarray): return y.numpy()`. Such calls come from eager code."""
-    for frame in facts.frames(node):
-        if frame.part == "if" and isinstance(frame.node, cst.If) and _asks_for_an_array(frame.node.test, facts):
-            return True
-    return False
+    return any(frame.part == "if" and isinstance(frame.node, cst.If) and _asks_for_an_array(frame.node.test, facts) for frame in facts.frames(node))
 
 
 def _asks_for_an_array(test: cst.BaseExpression, facts: Facts) -> bool:

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from collections import OrderedDict
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
+from typing import NamedTuple
 
 import libcst as cst
 
@@ -51,6 +52,21 @@ class Outcome:
 
     outgoing: dict[FunctionId, list[dict[str, Value]]] = field(default_factory=dict)
     attribute_writes: dict[str, Value] = field(default_factory=dict)
+
+
+class Field(NamedTuple):
+    """A field of a dataclass or named tuple, and the class that declares it."""
+
+    name: str
+    annotation: Symbol
+    owner: ClassId
+
+
+class Fields(NamedTuple):
+    """All fields of a class in the order of its generated constructor."""
+
+    fields: tuple[Field, ...]
+    is_tuple: bool
 
 
 class Analysis:
@@ -182,7 +198,7 @@ class Analysis:
         if index is None:
             return {}
         values = self.declared(function)
-        open_questions = any(v.is_unknown or v.is_staged for v in values.values())
+        open_questions = any(v.kind is not Kind.INSTANCE for v in values.values())
         called, certain = self._from_calls(function) if open_questions else (None, False)
         for name, value in (called or {}).items():
             if certain or (value.is_tensor and name in values and values[name].is_tensor):
@@ -263,12 +279,16 @@ class Analysis:
         return values
 
     def _annotated(self, function: FunctionId, index: FunctionIndex, parameter: Parameter) -> Value:
-        entity = self.project.resolve(function.path, index.scope, parameter.annotation)
+        return self._annotated_value(function.path, index.scope, parameter.annotation, f"`{parameter.name}`", index.line)
+
+    def _annotated_value(self, path: str, scope: str, annotation: Symbol, what: str, line: int) -> Value:
+        """The value that an annotation promises: a tensor, variable, dataset, an object of the project, a named tuple of such; UNKNOWN otherwise."""
+        entity = self.project.resolve(path, scope, annotation)
         if entity is None:
             return UNKNOWN
         if entity.kind == "api" and isinstance(entity.target, str):
             name = canonical(entity.target)
-            why = Reason(f"`{parameter.name}` is annotated {name.replace('tensorflow', 'tf', 1)}", function.path, index.line)
+            why = Reason(f"{what} is annotated {name.replace('tensorflow', 'tf', 1)}", path, line)
             if name in ("tensorflow.Tensor", "tensorflow.RaggedTensor", "tensorflow.SparseTensor"):
                 ragged = {"tensorflow.RaggedTensor": "ragged", "tensorflow.SparseTensor": "sparse"}.get(name)
                 return Value(Kind.TENSOR, ragged=ragged, why=why)
@@ -276,8 +296,12 @@ class Analysis:
                 return Value(Kind.VARIABLE, why=why)
             if name == "tensorflow.data.Dataset":
                 return Value(Kind.DATASET, why=why)
-        if entity.kind == "class":
-            return Value(Kind.INSTANCE, ref=entity.target)
+        if entity.kind == "class" and isinstance(entity.target, ClassId):
+            fields = self.constructor_fields(entity.target)
+            if fields is None or not fields.is_tuple:
+                return Value(Kind.INSTANCE, ref=entity.target)
+            values = tuple(self._annotated_value(f.owner.path, MODULE_SCOPE, f.annotation, f"`{f.name}`", line) for f in fields.fields)
+            return Value(Kind.PYTHON, pytype="namedtuple", const=tuple(f.name for f in fields.fields), elements=values)
         return UNKNOWN
 
     def _apply_roles(self, function: FunctionId, index: FunctionIndex, values: dict[str, Value], known: bool) -> None:
@@ -606,12 +630,31 @@ class Analysis:
             return ClassId(region.path, (exact or candidates)[0].qualname)
         return None
 
-    def namedtuple_fields(self, cls: ClassId) -> list[str] | None:
-        """Field names of a typing.NamedTuple class of the project; None for other classes."""
-        index = self.project.class_index(cls)
-        if index is None or not any(isinstance(b, str) and b.endswith("typing.NamedTuple") for b in self.project.bases(cls)):
-            return None
-        return None
+    def constructor_fields(self, cls: ClassId) -> Fields | None:
+        """The fields that the generated constructor of a dataclass or typing.NamedTuple takes; None for classes with a constructor of their own."""
+        is_tuple = False
+        found: list[Field] = []
+        for base in reversed(self.project.bases(cls)):
+            index = self.project.class_index(base) if isinstance(base, ClassId) else None
+            if isinstance(base, str) and base.endswith("typing.NamedTuple"):
+                is_tuple = True
+            if index is None or not isinstance(base, ClassId):
+                continue
+            if not is_tuple and not any(self._decorator_name(base.path, index.scope, d).endswith("dataclasses.dataclass") for d in index.decorators):
+                continue
+            for name, annotation, _ in index.fields:
+                found = [f for f in found if f.name != name] + [Field(name, annotation, base)]
+        return Fields(tuple(found), is_tuple) if found else None
+
+    def annotated_field(self, cls: ClassId, name: str) -> Value:
+        """A field of a dataclass whose annotation says that it is a tensor; UNKNOWN otherwise."""
+        fields = self.constructor_fields(cls)
+        for each in fields.fields if fields is not None else ():
+            if each.name == name:
+                index = self.project.class_index(each.owner)
+                line = index.line if index is not None else 1
+                return self._annotated_value(each.owner.path, MODULE_SCOPE, each.annotation, f"`{name}`", line)
+        return UNKNOWN
 
     # -- module level ----------------------------------------------------------------------------------------------------------------------------------------
 
@@ -676,14 +719,14 @@ def _inner_tensors(value: Value) -> Value:
     """Arrays and NumPy scalars inside an argument's structure become tensors."""
     if value.elements is None:
         return value
-    converted = []
+    converted: list[Value] = []
     for member in value.elements:
         if (member.kind is Kind.PYTHON and member.pytype in ("ndarray", "npscalar")) or (member.kind is Kind.TENSOR and member.eager):
             member = as_tensor(member)
         elif member.kind is Kind.PYTHON and member.elements is not None:
             member = _inner_tensors(member)
         converted.append(member)
-    return Value(Kind.PYTHON, pytype=value.pytype, elements=tuple(converted), why=value.why)
+    return replace(value, elements=tuple(converted))
 
 
 def _role_text(ways: Iterable[object], role: str) -> str:

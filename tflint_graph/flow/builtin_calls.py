@@ -11,7 +11,7 @@ import libcst as cst
 from tflint_graph.flow import operators as ops
 from tflint_graph.flow.array_calls import ARRAY_MAKERS, joined_tensors, made_array, parted
 from tflint_graph.flow.lattice import any_element, is_nest, join
-from tflint_graph.flow.results import dtype_argument, dtype_of, shape_argument
+from tflint_graph.flow.results import dtype_argument, dtype_of, shape_argument, structured
 from tflint_graph.flow.values import ANY_DIM, MISSING, PYTHON, UNKNOWN, Kind, Value
 from tflint_graph.index.model import ClassId
 
@@ -66,6 +66,13 @@ def special_call(self: Calls, callee: Value, dotted: str, bound: Bound, node: cs
         return parted(self, dotted, bound, node)
     if dotted in ARRAY_MAKERS:
         return made_array(dotted, bound, node)
+    if dotted == "collections.namedtuple":
+        names = _field_names(args[1]) if len(args) > 1 else None
+        return Value(Kind.CLASS, ref=dotted, const=names) if names is not None else UNKNOWN
+    if dotted in ("tensorflow.io.FixedLenFeature", "tensorflow.io.VarLenFeature"):
+        return _feature(dotted, bound)
+    if dotted in ("tensorflow.io.parse_single_example", "tensorflow.io.parse_example"):
+        return _parsed_example(self, dotted, bound, node)
     if dotted == "tensorflow.TensorShape":
         return Value(Kind.PYTHON, pytype="TensorShape", shape=shape_argument(args[0]) if args else None)
     if dotted in ("tensorflow.get_static_value", "tensorflow.get_static_shape"):
@@ -91,6 +98,42 @@ def _constant_call(self: Calls, dotted: str, bound: Bound, node: cst.CSTNode) ->
         return Value(Kind.VARIABLE, dtype=dtype, shape=shape, origin=node, why=why)
     ragged = "ragged" if dotted == "tensorflow.ragged.constant" else value.ragged if value.is_tensor else None
     return Value(Kind.TENSOR, dtype=dtype, shape=None if ragged else shape, ragged=ragged, eager=self.scope.eager, why=why)
+
+
+def _field_names(v: Value) -> tuple[str, ...] | None:
+    """The field names given to collections.namedtuple: a string or a sequence of strings."""
+    if isinstance(v.const, str):
+        return tuple(v.const.replace(",", " ").split())
+    if v.elements is not None and all(isinstance(e.const, str) for e in v.elements):
+        return tuple(str(e.const) for e in v.elements)
+    return None
+
+
+def _feature(dotted: str, bound: Bound) -> Value:
+    """A feature of a tf.train.Example, with the tensor that parsing makes of it."""
+    args = bound.args
+    if dotted.endswith("VarLenFeature"):
+        dtype = dtype_argument(args[0] if args else bound.kwargs.get("dtype"))
+        return Value(Kind.PYTHON, pytype="TensorSpec", dtype=dtype, const="sparse")
+    dtype = dtype_argument(args[1] if len(args) > 1 else bound.kwargs.get("dtype"))
+    return Value(Kind.PYTHON, pytype="TensorSpec", dtype=dtype, shape=shape_argument(args[0] if args else bound.kwargs.get("shape")))
+
+
+def _parsed_example(self: Calls, dotted: str, bound: Bound, node: cst.CSTNode) -> Value | None:
+    """The dict of tensors that parsing with a literal dict of features gives."""
+    features = bound.args[1] if len(bound.args) > 1 else bound.kwargs.get("features")
+    if features is None or features.items is None:
+        return None
+    single = dotted.endswith("parse_single_example")
+    why = self.reason(f"result of {dotted.replace('tensorflow', 'tf', 1)}", node)
+    items: list[tuple[Any, Value]] = []
+    for key, feature in features.items:
+        if feature.pytype != "TensorSpec":
+            items.append((key, UNKNOWN))
+            continue
+        tensor = structured(feature, why)
+        items.append((key, tensor if single or tensor.shape is None else replace(tensor, shape=(ANY_DIM, *tensor.shape))))
+    return Value(Kind.PYTHON, pytype="dict", items=tuple(items), origin=node)
 
 
 def _tf_range(self: Calls, bound: Bound, node: cst.CSTNode) -> Value:

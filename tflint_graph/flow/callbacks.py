@@ -9,7 +9,7 @@ import libcst as cst
 
 from tflint_graph.flow import operators as ops
 from tflint_graph.flow.lattice import branch_join, is_nest, join, nest, staged
-from tflint_graph.flow.results import shown, structure_of_tensors
+from tflint_graph.flow.results import shown, spread, structure_of_tensors
 from tflint_graph.flow.values import UNKNOWN, Kind, Reason, Value
 from tflint_graph.knowledge.takers import Gives, Runs, Taker
 from tflint_graph.link.model import Context
@@ -29,7 +29,7 @@ def call_with_callbacks(self: Calls, dotted: str, rows: Sequence[Taker], receive
         if function is None:
             continue
         for one in _functions(function):
-            args = _arguments(self, row, dotted, bound, why)
+            args = _arguments(self, row, receiver, bound, why)
             if args is not None:
                 results.append(_run(self, row, one, args, node))
     return _result(self, dotted, bound, results, node)
@@ -59,13 +59,20 @@ def _run(self: Calls, row: Taker, function: Value, args: list[Value], node: cst.
         self.scope.context = saved
 
 
-def _arguments(self: Calls, row: Taker, dotted: str, bound: Bound, why: Reason) -> list[Value] | None:
+def _arguments(self: Calls, row: Taker, receiver: Value | None, bound: Bound, why: Reason) -> list[Value] | None:
     """What the callback is called with; None when it is not known."""
     tensor = nest(Value(Kind.TENSOR, why=why))
     after = bound.args[1:]
     match row.gives:
         case Gives.NOTHING:
             return []
+        case Gives.DATASET:
+            element = receiver.element if receiver is not None else None
+            return spread(element) if element is not None else [tensor]
+        case Gives.KEY:
+            return [Value(Kind.TENSOR, dtype="int64", shape=(), why=why)]
+        case Gives.KEY_AND_DATASET:
+            return [Value(Kind.TENSOR, dtype="int64", shape=(), why=why), Value(Kind.DATASET, element=receiver.element if receiver is not None else None)]
         case Gives.ELEMENTS:
             return [_slice(_given(bound, 1, "elems", "elements", "xs") or UNKNOWN, why)]
         case Gives.ACCUMULATOR:

@@ -16,7 +16,7 @@ from tflint_graph.flow.expressions import Expressions
 from tflint_graph.flow.facts import CallFacts
 from tflint_graph.flow.lattice import is_nest, join, nest
 from tflint_graph.flow.names import symbol_of
-from tflint_graph.flow.results import Arguments, result_of, shown
+from tflint_graph.flow.results import Arguments, result_of, shown, structured
 from tflint_graph.flow.values import UNKNOWN, Kind, Reason, Value
 from tflint_graph.index.model import ClassId, FunctionId
 from tflint_graph.knowledge.api import is_subclass, lookup, method
@@ -95,6 +95,9 @@ class Calls(Expressions):
         if callee.args or callee.kwargs:
             bound = Bound([*callee.args, *bound.args], {**dict(callee.kwargs), **bound.kwargs}, bound.star, bound.double_star)
         kind = callee.kind
+        if kind is Kind.CLASS and isinstance(callee.const, tuple) and not bound.has_star:
+            given = dict(zip(callee.const, bound.args, strict=False)) | bound.kwargs
+            return named_tuple(callee.const, [given.get(name, UNKNOWN) for name in callee.const], node)
         if kind is Kind.FUNCTION:
             if isinstance(callee.ref, FunctionId):
                 return self._project_call(callee, callee.ref, bound, node)
@@ -113,6 +116,15 @@ class Calls(Expressions):
             return self._library_call(callee, callee.ref, bound, node)
         self._escape(bound)
         return UNKNOWN
+
+    def _as_specified(self, bound: Bound, node: cst.CSTNode) -> Bound:
+        """Arguments of get_concrete_function: a spec stands for the tensor it describes."""
+        why = self.reason("a tf.TensorSpec given to get_concrete_function", node)
+
+        def value(v: Value) -> Value:
+            return structured(v, why) if v.pytype == "TensorSpec" else v
+
+        return Bound([value(v) for v in bound.args], {k: value(v) for k, v in bound.kwargs.items()}, bound.star, bound.double_star)
 
     def _escape(self, bound: Bound) -> None:
         """Functions handed to code we do not know may be called with anything."""
@@ -150,14 +162,17 @@ class Calls(Expressions):
         init = self.world.project.method(cls, "__init__")
         if init is not None:
             self.note_call(init, node, self.world.analysis.bind(init, bound, instance))
+            return instance
         if self.world.library_base(cls, "tensorflow.Variable") is not None:
             return UNKNOWN
-        fields = self.world.analysis.namedtuple_fields(cls)
-        if fields is not None and not bound.has_star:
-            values = [*bound.args, *(bound.kwargs[f] for f in fields[len(bound.args) :] if f in bound.kwargs)]
-            if len(values) == len(fields):
-                return Value(Kind.PYTHON, pytype="namedtuple", elements=tuple(values), items=None, origin=node)
-        return instance
+        fields = self.world.analysis.constructor_fields(cls)
+        if fields is None or bound.has_star:
+            return instance
+        given = dict(zip([f.name for f in fields.fields], bound.args, strict=False)) | bound.kwargs
+        values = tuple((f.name, given.get(f.name, UNKNOWN)) for f in fields.fields)
+        if fields.is_tuple:
+            return named_tuple(tuple(name for name, _ in values), [value for _, value in values], node)
+        return replace(instance, items=values)
 
     def _call_instance(self, callee: Value, bound: Bound, node: cst.CSTNode) -> Value:
         if isinstance(callee.ref, ClassId):
@@ -188,6 +203,8 @@ class Calls(Expressions):
         if dotted.startswith("builtins."):
             return builtin_call(self, dotted[9:], bound, node)
         receiver = callee.bound
+        if dotted in ("function.get_concrete_function", "function.python_function") and receiver is not None and isinstance(receiver.ref, FunctionId):
+            return self._project_call(receiver, receiver.ref, self._as_specified(bound, node), node)
         if dotted.startswith(("dataset.", "tensorflow.data.")):
             found = dataset_call(self, dotted, receiver, bound, node)
             if found is not None:
@@ -260,6 +277,11 @@ class Calls(Expressions):
     def call_function(self, function: Value, args: Sequence[Value], node: cst.CSTNode, kwargs: Mapping[str, Value] | None = None) -> Value:
         """Call a function value as a library would call a callback."""
         return self.apply(function, Bound(list(args), dict(kwargs or {})), node)
+
+
+def named_tuple(names: tuple[str, ...], values: list[Value], node: cst.CSTNode) -> Value:
+    """An instance of a namedtuple class."""
+    return Value(Kind.PYTHON, pytype="namedtuple", const=names, elements=tuple(values), origin=node)
 
 
 def outer_result(result: Value, *, eager: bool, reason: Reason) -> Value:

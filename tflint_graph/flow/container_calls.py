@@ -25,6 +25,12 @@ def container_call(self: Calls, dotted: str, receiver: Value, bound: Bound, node
     args = bound.args
     if receiver.pytype == "TensorShape":
         return _shape_call(name, receiver, bound)
+    if receiver.pytype == "namedtuple" and isinstance(receiver.const, tuple) and receiver.elements is not None and not bound.has_star:
+        fields = dict(zip(receiver.const, receiver.elements, strict=True))
+        if name == "_replace":
+            return replace(receiver, elements=tuple({**fields, **bound.kwargs}.get(f, UNKNOWN) for f in receiver.const), origin=node)
+        if name == "_asdict":
+            return Value(Kind.PYTHON, pytype="dict", items=tuple(fields.items()), origin=node)
     if name in _GROWING:
         self.rebind_receiver(node, _grown(name, receiver, args, bound))
         return NONE

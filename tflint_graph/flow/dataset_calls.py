@@ -9,7 +9,7 @@ import libcst as cst
 
 from tflint_graph.flow import operators as ops
 from tflint_graph.flow.lattice import join, nest
-from tflint_graph.flow.results import batched, leaf_rows, structure_of_tensors, structured
+from tflint_graph.flow.results import batched, leaf_rows, spread, structure_of_tensors, structured
 from tflint_graph.flow.values import ANY_DIM, Kind, Value
 
 if TYPE_CHECKING:
@@ -34,7 +34,7 @@ def dataset_call(self: Calls, dotted: str, receiver: Value | None, bound: Bound,
     element = receiver.element
     if name in _SAME:
         if name in ("filter", "take_while"):
-            self.call_function(_callback(bound, "predicate"), _spread(element, why), node)
+            self.call_function(_callback(bound, "predicate"), spread(element), node)
         return Value(Kind.DATASET, element=element, why=why)
     if name in ("batch", "padded_batch"):
         return Value(Kind.DATASET, element=None if element is None else _batch(element, bound, name), why=why)
@@ -43,10 +43,10 @@ def dataset_call(self: Calls, dotted: str, receiver: Value | None, bound: Bound,
     if name == "enumerate":
         return Value(Kind.DATASET, element=_tuple(_INT64, element if element is not None else nest(Value(Kind.TENSOR))), why=why)
     if name == "map":
-        result = self.call_function(_callback(bound, "map_func"), _spread(element, why), node)
+        result = self.call_function(_callback(bound, "map_func"), spread(element), node)
         return Value(Kind.DATASET, element=structure_of_tensors(result), why=why)
     if name in ("flat_map", "interleave"):
-        result = self.call_function(_callback(bound, "map_func"), _spread(element, why), node)
+        result = self.call_function(_callback(bound, "map_func"), spread(element), node)
         return Value(Kind.DATASET, element=result.element if result.kind is Kind.DATASET else None, why=why)
     if name in ("reduce", "scan"):
         return _reduce(self, name, element, bound, node)
@@ -66,15 +66,6 @@ def _callback(bound: Bound, keyword: str) -> Value:
     if bound.args:
         return bound.args[0]
     return bound.kwargs.get(keyword, Value(Kind.UNKNOWN))
-
-
-def _spread(element: Value | None, why: object) -> list[Value]:
-    """An element as a callback gets it: a tuple is spread over the parameters."""
-    if element is None:
-        return [nest(Value(Kind.TENSOR))]
-    if element.kind is Kind.PYTHON and element.pytype in ("tuple", "namedtuple") and element.elements is not None:
-        return list(element.elements)
-    return [element]
 
 
 def _tuple(*elements: Value) -> Value:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import replace
+from typing import Any
 
 from tflint_graph.flow.values import ANY_DIM, MISSING, UNBOUND, UNKNOWN, Dim, Kind, Reason, Shape, Value
 
@@ -45,6 +46,8 @@ def join(a: Value, b: Value) -> Value:
     if kind in (Kind.DATASET, Kind.ITERATOR):
         element = join(a.element, b.element) if a.element is not None and b.element is not None else None
         return Value(kind, element=element, maybe_unbound=unbound, why=a.why or b.why)
+    if kind is Kind.INSTANCE and a.ref == b.ref and a.items is not b.items:
+        a = replace(a, items=_join_fields(a.items, b.items))
     if a.ref == b.ref and a.traced == b.traced and (a.bound is b.bound or kind is not Kind.FUNCTION):
         return replace(a, maybe_unbound=unbound, origin=a.origin if a.origin is b.origin else None)
     return Value(Kind.UNKNOWN, maybe_unbound=unbound)
@@ -73,6 +76,12 @@ def _join_python(a: Value, b: Value, unbound: bool) -> Value:
         Kind.PYTHON, pytype=a.pytype, const=const, dtype=a.dtype if a.dtype == b.dtype else None, shape=join_shapes(a.shape, b.shape), elements=elements,
         element=element, items=items, maybe_unbound=unbound, origin=a.origin if a.origin is b.origin else None, why=a.why or b.why,
     )  # fmt: skip
+
+
+def _join_fields(a: tuple[tuple[Any, Value], ...] | None, b: tuple[tuple[Any, Value], ...] | None) -> tuple[tuple[Any, Value], ...] | None:
+    if a is None or b is None or [k for k, _ in a] != [k for k, _ in b]:
+        return None
+    return tuple((k, join(x, y)) for (k, x), (_, y) in zip(a, b, strict=True))
 
 
 def _is_empty(v: Value) -> bool:
@@ -165,7 +174,8 @@ def staged(value: Value, reason: Reason | None) -> Value:
         if value.pytype in ("npscalar", "ndarray"):
             return Value(Kind.TENSOR, dtype=value.dtype, shape=value.shape, why=reason)
         if value.elements is not None:
-            return replace(value, elements=tuple(staged(v, reason) for v in value.elements), const=MISSING)
+            const = value.const if value.pytype == "namedtuple" else MISSING
+            return replace(value, elements=tuple(staged(v, reason) for v in value.elements), const=const)
         if value.items is not None:
             return replace(value, items=tuple((k, staged(v, reason)) for k, v in value.items), const=MISSING)
         return value

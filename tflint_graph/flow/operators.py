@@ -232,10 +232,7 @@ def compare(op: cst.CSTNode, a: Value, b: Value, *, eager: bool) -> Value:
 
 def _may_be_structure(a: Value, b: Value) -> bool:
     """A comparison for equality in which the structure of tensors may be a plain Python value: a key, a list, a dict."""
-    for left, right in ((a, b), (b, a)):
-        if is_nest(left) and not right.is_staged and not (right.kind is Kind.PYTHON and right.pytype in NUMBERS):
-            return True
-    return False
+    return any(is_nest(left) and not right.is_staged and not (right.kind is Kind.PYTHON and right.pytype in NUMBERS) for left, right in ((a, b), (b, a)))
 
 
 def _identity(negated: bool, a: Value, b: Value) -> Value:

@@ -272,6 +272,15 @@ def structure_of_tensors(v: Value) -> Value:
     return as_tensor(v)
 
 
+def spread(element: Value | None) -> list[Value]:
+    """A dataset's element as a callback gets it: a tuple is spread over the parameters."""
+    if element is None:
+        return [nest(Value(Kind.TENSOR))]
+    if element.kind is Kind.PYTHON and element.pytype in ("tuple", "namedtuple") and element.elements is not None:
+        return list(element.elements)
+    return [element]
+
+
 def batched(v: Value, size: Dim) -> Value:
     """The element of a batched dataset."""
     if v.kind is Kind.PYTHON and v.elements is not None:

@@ -66,12 +66,12 @@ class Value:
 
     pytype     for PYTHON: the type's name: int, float, bool, str, bytes, complex, NoneType, list, tuple, dict, set, deque, range, slice, ndarray, npscalar,
                TensorShape, DType, generator, exception, object (some other object that is no tensor); None when only "not a tensor" is known
-    const      the constant, for int, float, bool, str, bytes and None
+    const      the constant, for int, float, bool, str, bytes and None; the field names of a namedtuple (and of a class made by collections.namedtuple)
     dtype      TENSOR, VARIABLE, ndarray, TENSORARRAY: "float32" ...; None unknown
     shape      TENSOR, VARIABLE, ndarray, TensorShape: a tuple of Dim; None: rank unknown
     elements   list, tuple, set with a known length; also the outputs of structured tensors
     element    join of all elements where the length is unknown; for DATASET and ITERATOR what iterating yields; for dict the join of values
-    items      dict displays: ((key constant, Value), ...) when all keys are known
+    items      dict displays: ((key constant, Value), ...) when all keys are known; INSTANCE: what its constructor stored under its fields
     ref        FUNCTION, CLASS, INSTANCE, MODULE: see Kind
     bound      FUNCTION: the value bound as first argument (a method's object); or None
     args/kwargs FUNCTION: arguments already bound by functools.partial

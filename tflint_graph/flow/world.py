@@ -129,6 +129,9 @@ class World:
         """`instance.name` for an instance of a project class."""
         assert isinstance(base.ref, ClassId)
         cls = base.ref
+        for key, stored in base.items or ():
+            if key == name:
+                return stored
         found = self.project.method(cls, name)
         if found is not None:
             decorators = self.analysis.decorator_names(found)
@@ -145,6 +148,8 @@ class World:
             value = self._attributes[key] = self.analysis.stored_attribute(cls, name)
             if value is UNKNOWN:
                 value = self._attributes[key] = self._library_base_attribute(cls, name)
+            if value is UNKNOWN:
+                value = self._attributes[key] = self.analysis.annotated_field(cls, name)
         return value
 
     def inherited_method(self, base: Value, name: str, receiver: Value | None) -> Value:
@@ -222,6 +227,11 @@ class World:
                 return Value(Kind.PYTHON, pytype="DType", dtype=base.dtype)
             if name == "ndim":
                 return constant(len(base.shape)) if base.shape is not None else INT
+        elif base.kind is Kind.PYTHON and base.pytype == "namedtuple" and isinstance(base.const, tuple) and base.elements is not None:
+            if name in base.const:
+                return base.elements[base.const.index(name)]
+            if name in ("_replace", "_asdict"):
+                return Value(Kind.FUNCTION, ref=f"namedtuple.{name}", bound=base)
         elif base.kind is Kind.PYTHON and base.pytype == "TensorShape":
             if name in ("rank", "ndims"):
                 return constant(len(base.shape)) if base.shape is not None else PYTHON

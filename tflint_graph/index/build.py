@@ -351,6 +351,9 @@ class _Builder:
         self.bind(node.name, ("class", qualname))
         inner = Scope(qualname, qualname + ".", self.scope)
         inner.is_class = True
+        fields = tuple(
+            [(n.target.id, self.quiet(n.annotation), n.value is not None) for n in node.body if isinstance(n, ast.AnnAssign) and isinstance(n.target, ast.Name)]
+        )
         inner.methods = {}
         outer = self.scope
         self.scope = inner
@@ -367,6 +370,7 @@ class _Builder:
             inner.methods,
             {name: tuple(symbols) for name, symbols in inner.bindings.items()},
             {name: tuple(found) for name, found in inner.attributes.items()},
+            fields,
         )
 
     def reserve(self, qualname: str, line: int) -> str:

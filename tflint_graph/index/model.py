@@ -138,6 +138,8 @@ class ClassIndex:
     methods: dict[str, str] = field(default_factory=dict)
     bindings: dict[str, tuple[Symbol, ...]] = field(default_factory=dict)
     attributes: dict[str, tuple[tuple[str, Symbol], ...]] = field(default_factory=dict)
+    fields: tuple[tuple[str, Symbol, bool], ...] = ()
+    # Annotated names of the class body in order: name, annotation, whether it has a value. The fields of a dataclass or typing.NamedTuple.
 
 
 @dataclass(slots=True)

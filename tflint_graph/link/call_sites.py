@@ -165,7 +165,9 @@ class CallSiteTable:
             for call in entry.calls:
                 symbol = call.symbol
                 last = _last_name(symbol[1])
-                if last in self._names and calls_matter:
+                if last in ("get_concrete_function", "python_function") and symbol[1] is not None and symbol[1][0] == "attr":
+                    self._count(scope, symbol[1][1], _last_name(symbol[1][1]))
+                elif last in self._names and calls_matter:
                     self._count(scope, symbol[1], last)
                 elif last is None:
                     self._count(scope, symbol[1], None)
