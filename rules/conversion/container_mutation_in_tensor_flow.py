@@ -38,6 +38,7 @@ from collections.abc import Iterator
 
 import libcst as cst
 
+from tflint_graph.index.model import FunctionId
 from tflint_graph.rule_api import CONVERTED, CallFacts, Claim, Facts, Frame, Kind, Rule, Severity, Value
 from tflint_graph.rules.conversion._container_state import MUTATORS, is_bound_in, is_mutable_container, may_be_bound_in, outlives, root_name, staged_frames
 
@@ -48,7 +49,8 @@ RULE = Rule(
     since="0.1.0",
     contexts=CONVERTED,
     triggers=frozenset({
-        "Delete", "call:append", "call:appendleft", "call:extend", "call:extendleft", "call:insert", "call:pop", "call:popleft", "call:popitem", "call:remove",
+        "If", "For", "While", "Delete", "call:append", "call:appendleft", "call:extend", "call:extendleft", "call:insert", "call:pop",
+        "call:popleft", "call:popitem", "call:remove",
         "call:discard", "call:clear", "call:add", "call:update", "call:setdefault", "call:sort", "call:reverse", "call:rotate", "call:next",
     }),
     supersedes=frozenset({"TFG203"}),
@@ -102,6 +104,26 @@ def check(node: cst.Call | cst.Del, facts: Facts) -> Iterator[Claim]:
         yield from _advanced(node, node.args[0].value, call, facts)
     elif isinstance(node.func, cst.Attribute) and node.func.attr.value in MUTATORS and is_mutable_container(facts.value(node.func.value)):
         yield from _changed(node, node.func.value, (*call.args, *call.keywords.values()), facts)
+    elif isinstance(node.func, cst.Attribute) and call.project is not None and not call.callee.traced:
+        yield from _method(node, node.func.value, call.project, facts)
+
+
+def _method(node: cst.Call, holder: cst.BaseExpression, method: FunctionId, facts: Facts) -> Iterator[Claim]:
+    """A method that stores attributes of an object from outside the block."""
+    changed = sorted(facts.changes(method))
+    if not changed or facts.value(holder).kind is not Kind.INSTANCE:
+        return
+    for frame in staged_frames(node, facts):
+        if outlives(holder, frame, facts) and not frame.is_function:
+            name = f"`{facts.source(holder)}.{changed[0]}`"
+            often = "once, however often the loop runs" if frame.is_loop else "whichever branch the graph takes"
+            message = (
+                f"`{facts.source(node)}` sets {name} while TensorFlow traces, {often}; a tensor stored there leaks out of the graph "
+                f"(TensorFlow: InaccessibleTensorError). Return the value and assign it, or keep the state in a tf.Variable."
+            )
+            own = facts.value(holder).origin is not None
+            yield Claim(node, message, because=_reasons(None, frame, facts), severity=None if own else Severity.WARNING)
+            return
 
 
 def _changed(node: cst.Call | cst.Del, holder: cst.BaseExpression, handed: tuple[Value, ...], facts: Facts) -> Iterator[Claim]:
