@@ -101,7 +101,6 @@ class _Run:
         interpreter = self.analysis.interpret(region, recording=True)
         if interpreter is None:
             return []
-        self.analysis.remember(region, interpreter)
         facts = RegionFacts(self.analysis, interpreter)
         claims = list(self.claims(facts))
         return [self.finding(facts, rule, claim) for rule, claim in arbitrate(facts, claims)]

@@ -86,6 +86,8 @@ _HARMLESS: Final = frozenset({
 })  # fmt: skip
 _OF_ANY_OBJECT: Final = frozenset({"numpy.array", "numpy.asarray", "numpy.full"})  # a dict of tensors makes an array of objects
 _ALWAYS_FALSE: Final = frozenset({"numpy.array_equal", "numpy.array_equiv"})
+# Called with the lengths of an array: NumPy asks each for `__index__` before anything else.
+_TAKES_LENGTHS: Final = frozenset({f"numpy.{name}" for name in ("eye", "identity", "zeros", "ones", "empty", "random.rand", "random.randn")})
 _SUFFICES_AS_ATTRIBUTE: Final = frozenset({"numpy.shape", "numpy.ndim"})
 
 _INSTEAD: Final = {
@@ -133,7 +135,7 @@ def _call(node: cst.Call, facts: Facts) -> Found:
         error = "TypeError"
     else:
         value = next((v for v in map(no_python_value_in, handed) if v is not None), None)
-        error = "NotImplementedError"
+        error = "TypeError" if dotted in _TAKES_LENGTHS else "NotImplementedError"
         if dotted in _HARMLESS and not (dotted in _SUFFICES_AS_ATTRIBUTE and handed and handed[0].is_python):
             return None
         if dotted == "numpy.size" and len(handed) > 1 and not handed[0].is_python:

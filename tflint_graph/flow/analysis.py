@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import OrderedDict
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field, replace
 from typing import NamedTuple
 
@@ -37,6 +37,8 @@ MAX_MODULE_LINES = 3000  # a longer module's own statements are not analysed
 
 _HANDED_OVER = frozenset({"dataset", "elements", "strategy", "callback"})
 
+DEPTH = "depth"
+
 HARMLESS_DECORATORS = frozenset({
     "builtins.staticmethod", "builtins.classmethod", "builtins.property", "functools.wraps", "tensorflow.function", "abc.abstractmethod",
     "typing.override", "typing.overload",
@@ -52,6 +54,12 @@ class Outcome:
 
     outgoing: dict[FunctionId, list[dict[str, Value]]] = field(default_factory=dict)
     attribute_writes: dict[str, Value] = field(default_factory=dict)
+
+
+def _outcome_of(interpreter: Interpreter) -> Outcome:
+    """What other regions may ask of an interpreted one, without its tree."""
+    outgoing = {callee: [{k: portable(v) for k, v in values.items()} for values in sites.values()] for callee, sites in interpreter.outgoing.items()}
+    return Outcome(outgoing, {k: portable(v) for k, v in interpreter.attribute_writes.items()})
 
 
 class Field(NamedTuple):
@@ -90,7 +98,10 @@ class Analysis:
         self._eager_depth = 0
         self._summary_depth = 0
         self._summarising: set[FunctionId] = set()
-        self._truncated = False
+        self._open: set[FunctionId] = set()
+        self._open_params: set[FunctionId] = set()
+        self._open_writes: set[FunctionId] = set()
+        self._cut_on: set[object] = set()  # the open questions, or DEPTH, that cut short the question being answered
 
     # -- regions ---------------------------------------------------------------------------------------------------------------------------------------------
 
@@ -130,67 +141,93 @@ class Analysis:
         if region is None:
             return None
         interpreter = Interpreter(self.world, region, recording=recording)
-        if function.qualname == MODULE_SCOPE:
-            interpreter.run_module()
-        else:
-            assert region.top is not None
-            params = dict(self.params(function))
-            context = self.own_context(function) or Context.EAGER
-            interpreter.run_top(region.top, context, params, self.owner_class(function))
-        interpreter.finish()
+        saved = self._ask()
+        self._open.add(function)
+        try:
+            if function.qualname == MODULE_SCOPE:
+                interpreter.run_module()
+            else:
+                assert region.top is not None
+                params = dict(self.params(function))
+                context = self.own_context(function) or Context.EAGER
+                interpreter.run_top(region.top, context, params, self.owner_class(function))
+            interpreter.finish()
+        finally:
+            self._open.discard(function)
+            whole = self._answer(("outcome", function), saved, outermost=self._caller_depth <= 1 and self._summary_depth == 0)
+        if whole:
+            self._outcomes[function] = _outcome_of(interpreter)
         return interpreter
+
+    def _ask(self) -> set[object]:
+        """Start a question: what cuts it short is collected from here on. Gives what `_answer` needs."""
+        saved, self._cut_on = self._cut_on, set()
+        return saved
+
+    def _answer(self, question: object, saved: set[object], *, outermost: bool) -> bool:
+        """End a question. True when its answer is the same from wherever it is asked, and may be kept: no question that is still open cut it short, and no
+        depth limit, unless it had the whole depth to itself (`outermost`)."""
+        cut = self._cut_on
+        cut.discard(question)
+        if outermost:
+            cut.discard(DEPTH)
+        self._cut_on = saved | cut
+        return not cut
+
+    def _cut(self, question: object) -> None:
+        self._cut_on.add(question)
 
     def outcome(self, function: FunctionId) -> Outcome | None:
         """What a region calls, and with what; None while it is being analysed, when it is too far away, or unparsable."""
         if function in self._outcomes:
             return self._outcomes[function]
         eager = self.own_context(function) is None
+        if function in self._open:
+            self._cut(("outcome", function))
+            return None
         if self._caller_depth >= MAX_CALLER_DEPTH or (eager and self._eager_depth >= MAX_EAGER_CALLERS):
-            self._truncated = True
+            self._cut(DEPTH)
             return None
         if function.qualname == MODULE_SCOPE and self.project.files[function.path].lines > MAX_MODULE_LINES:
             self._outcomes[function] = None
             return None
-        self._outcomes[function] = None
         self._caller_depth += 1
         self._eager_depth += eager
-        truncated, self._truncated = self._truncated, False
         try:
             interpreter = self.interpret(function, recording=not eager)
         finally:
             self._caller_depth -= 1
             self._eager_depth -= eager
-        result = self.remember(function, interpreter) if interpreter is not None else None
-        if interpreter is not None and not eager and not self._truncated:
+        if interpreter is None:
+            self._outcomes[function] = None
+            return None
+        if function not in self._outcomes:
+            return _outcome_of(interpreter)
+        if not eager:
             self._fresh[function] = interpreter
             if len(self._fresh) > KEPT_INTERPRETERS:
                 self._fresh.popitem(last=False)
-        if self._truncated and self._caller_depth > 0:
-            del self._outcomes[function]
-        self._truncated = truncated or (self._truncated and self._caller_depth > 0)
-        return result
-
-    def remember(self, function: FunctionId, interpreter: Interpreter) -> Outcome:
-        """Keep what other regions may ask of an interpreted one, without its tree."""
-        outgoing = {callee: [{k: portable(v) for k, v in values.items()} for values in sites.values()] for callee, sites in interpreter.outgoing.items()}
-        outcome = Outcome(outgoing, {k: portable(v) for k, v in interpreter.attribute_writes.items()})
-        self._outcomes[function] = outcome
-        return outcome
+        return self._outcomes[function]
 
     # -- parameters ------------------------------------------------------------------------------------------------------------------------------------------
 
     def params(self, function: FunctionId) -> dict[str, Value]:
         """The values of a function's parameters: signature, annotations, role, and every call in the project."""
         found = self._params.get(function)
-        if found is None:
-            self._params[function] = self.declared(function)
-            truncated, self._truncated = self._truncated, False
+        if found is not None:
+            return found
+        if function in self._open_params:
+            self._cut(("params", function))
+            return self.declared(function)
+        saved = self._ask()
+        self._open_params.add(function)
+        try:
             found = self._find_params(function)
-            if self._truncated and self._caller_depth > 0:
-                del self._params[function]
-            else:
-                self._params[function] = found
-            self._truncated = truncated or self._truncated
+        finally:
+            self._open_params.discard(function)
+            whole = self._answer(("params", function), saved, outermost=self._caller_depth == 0 and self._summary_depth == 0)
+        if whole:
+            self._params[function] = found
         return found
 
     def _find_params(self, function: FunctionId) -> dict[str, Value]:
@@ -427,26 +464,28 @@ class Analysis:
             return None
         if index.is_generator:
             return Value(Kind.PYTHON, pytype="generator")
+        if self.project.region_of(function) != function or index.end_line - index.line > MAX_SUMMARY_LINES:
+            return None
         limit = MAX_EAGER_SUMMARIES if context is Context.EAGER else MAX_SUMMARY_DEPTH
-        if (
-            self.project.region_of(function) != function
-            or function in self._summarising
-            or self._summary_depth >= limit
-            or index.end_line - index.line > MAX_SUMMARY_LINES
-        ):
+        if function in self._summarising:
+            self._cut(("summary", function))
+            return None
+        if self._summary_depth >= limit:
+            self._cut(DEPTH)
             return None
         own = self.own_context(function)
         if context is Context.EAGER and own is not None and self.is_tf_function(function):
             context = own
         values = self.as_traced(function, values, None) if self.is_tf_function(function) else values
         key = (function, context is Context.EAGER, *((k, value_key(v)) for k, v in sorted(values.items())))
-        found = self._summaries.get(key)
+        found = self._summaries.get(key) or self._summaries.get((self._summary_depth, *key))
         if found is not None:
             return found
         region = self.region(function)
         if region is None or region.top is None:
             return None
         interpreter = Interpreter(self.world, region, recording=False)
+        saved = self._ask()
         self._summarising.add(function)
         self._summary_depth += 1
         try:
@@ -454,7 +493,13 @@ class Analysis:
         finally:
             self._summary_depth -= 1
             self._summarising.discard(function)
-        found = self._summaries[key] = portable(value)
+            only_depth = self._cut_on <= {DEPTH, ("summary", function)}
+            whole = self._answer(("summary", function), saved, outermost=False)
+        found = portable(value)
+        if whole:
+            self._summaries[key] = found
+        elif only_depth:
+            self._summaries[(self._summary_depth, *key)] = found  # from here, and from everywhere at this depth
         return found
 
     def declared_objects(self, function: FunctionId) -> dict[str, Value]:
@@ -533,6 +578,12 @@ class Analysis:
 
     # -- classes ---------------------------------------------------------------------------------------------------------------------------------------------
 
+    def attribute(self, cls: ClassId, name: str, find: Callable[[], Value]) -> tuple[Value, bool]:
+        """The answer of `find` to what an attribute is, and whether it may be kept."""
+        saved = self._ask()
+        value = find()
+        return value, self._answer(("attribute", cls, name), saved, outermost=True)
+
     def stored_attribute(self, cls: ClassId, name: str) -> Value:
         """The join of everything that the methods of a class and its relatives store under an attribute of `self`."""
         joined: Value | None = None
@@ -569,27 +620,34 @@ class Analysis:
 
     def _method_writes(self, method: FunctionId) -> dict[str, Value]:
         found = self._writes.get(method)
-        if found is None:
-            self._writes[method] = {}
-            outcome = self._outcomes.get(method)
-            if outcome is not None:
-                found = outcome.attribute_writes
-            else:
-                found = self._run_for_writes(method)
+        if found is not None:
+            return found
+        if method in self._open_writes:
+            self._cut(("writes", method))
+            return {}
+        saved = self._ask()
+        depths = self._caller_depth, self._eager_depth, self._summary_depth
+        # The same depth is left from wherever this is asked, so that the answer is the same.
+        self._caller_depth, self._eager_depth, self._summary_depth = MAX_CALLER_DEPTH - 1, MAX_EAGER_CALLERS - 1, MAX_SUMMARY_DEPTH - 1
+        self._open_writes.add(method)
+        outcome = self._outcomes.get(method)
+        try:
+            found = outcome.attribute_writes if outcome is not None else self._run_for_writes(method)
+        finally:
+            self._open_writes.discard(method)
+            self._caller_depth, self._eager_depth, self._summary_depth = depths
+            whole = self._answer(("writes", method), saved, outermost=True)
+        if whole:
             self._writes[method] = found
         return found
 
     def _run_for_writes(self, method: FunctionId) -> dict[str, Value]:
         region = self.region(method) if self.project.region_of(method) == method else None
-        if region is None or region.top is None or self._summary_depth >= MAX_SUMMARY_DEPTH:
+        if region is None or region.top is None:
             return {}
         interpreter = Interpreter(self.world, region, recording=False)
-        self._summary_depth += 1
-        try:
-            params = self.params(method) if method.qualname.endswith(".__init__") else self.declared(method)
-            interpreter.run_top(region.top, self.own_context(method) or Context.EAGER, dict(params), self.owner_class(method))
-        finally:
-            self._summary_depth -= 1
+        params = self.params(method) if method.qualname.endswith(".__init__") else self.declared(method)
+        interpreter.run_top(region.top, self.own_context(method) or Context.EAGER, dict(params), self.owner_class(method))
         return {k: portable(v) for k, v in interpreter.attribute_writes.items()}
 
     def attribute_before(self, cls: ClassId, name: str, function: FunctionId | None) -> Value:

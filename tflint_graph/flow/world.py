@@ -144,13 +144,16 @@ class World:
         key = (cls, name)
         value = self._attributes.get(key)
         if value is None:
-            self._attributes[key] = UNKNOWN
-            value = self._attributes[key] = self.analysis.stored_attribute(cls, name)
-            if value is UNKNOWN:
-                value = self._attributes[key] = self._library_base_attribute(cls, name)
-            if value is UNKNOWN:
-                value = self._attributes[key] = self.analysis.annotated_field(cls, name)
+            value, whole = self.analysis.attribute(cls, name, lambda: self._find_attribute(cls, name))
+            if whole:
+                self._attributes[key] = value
         return value
+
+    def _find_attribute(self, cls: ClassId, name: str) -> Value:
+        value = self.analysis.stored_attribute(cls, name)
+        if value is UNKNOWN:
+            value = self._library_base_attribute(cls, name)
+        return self.analysis.annotated_field(cls, name) if value is UNKNOWN else value
 
     def inherited_method(self, base: Value, name: str, receiver: Value | None) -> Value:
         """`super().name`: the method that the next class in line defines."""

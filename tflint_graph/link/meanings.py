@@ -49,6 +49,7 @@ UNKNOWN = Meaning("unknown", None)
 Meanings = tuple[Meaning, ...]
 _NOTHING: Meanings = (UNKNOWN,)
 _DEPTH = 14
+_LONGEST = 4000  # steps of one evaluation
 _REMEMBERED = 40_000  # entries of a cache before it starts anew; a name costs half a kilobyte
 _TRACED = frozenset({"traced"})
 _PYTHON = frozenset({"traced", "python"})
@@ -74,6 +75,7 @@ class Evaluator:
         self._attributes: dict[tuple[ClassId, str], Meanings] = {}
         self._definitions: dict[FunctionId, Meanings] = {}
         self._active: set[Any] = set()
+        self._work = 0
         self.arguments: dict[tuple[FunctionId, str], list[Meaning]] = {}
         # What parameters are bound to at the calls that linking has looked at.
 
@@ -102,7 +104,14 @@ class Evaluator:
             if not self._active:
                 _remember(self._names, key, found)
             return found
-        return self._name(path, scope, name, env, depth) if depth <= _DEPTH else _NOTHING
+        key = (path, scope, name)
+        if key in self._active or depth > _DEPTH:
+            return _NOTHING
+        self._active.add(key)
+        try:
+            return self._name(path, scope, name, env, depth)
+        finally:
+            self._active.discard(key)
 
     def _name(self, path: str, scope: str, name: str, env: Environment | None, depth: int) -> Meanings:
         index = self.project.files[path]
@@ -319,6 +328,11 @@ class Evaluator:
     def value(self, path: str, scope: str, symbol: Symbol, env: Environment | None = None, depth: int = 0) -> Meanings:
         """What an expression in a scope can stand for."""
         if symbol is None or depth > _DEPTH:
+            return _NOTHING
+        if not depth:
+            self._work = 0
+        self._work += 1
+        if self._work > _LONGEST:
             return _NOTHING
         kind = symbol[0]
         if kind == "name":
