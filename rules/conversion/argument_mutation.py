@@ -129,6 +129,7 @@ def _is_argument(name: str, holder: cst.BaseExpression, function: FunctionFacts,
         return False
     if value.origin is not None and any(value.origin is param.origin for param in function.params.values()):
         return True  # also under another name
+    name = _renamed(name, function)
     if name not in function.params:
         return False
     frames = facts.frames(function.node.body)
@@ -138,6 +139,19 @@ def _is_argument(name: str, holder: cst.BaseExpression, function: FunctionFacts,
     return (outermost is None or not facts.made_inside(value, outermost)) and not _is_rebound(name, function, facts)
 
 
+def _renamed(name: str, function: FunctionFacts) -> str:
+    """The parameter that a name stands for, where the function's only binding of it is `name = parameter` or `name = parameter[key]`."""
+    for _ in range(3):
+        if name in function.params:
+            break
+        match _bindings(name, function):
+            case [cst.Assign(targets=[cst.AssignTarget(target=cst.Name())], value=value)]:
+                name = root_name(value) or name
+            case _:
+                break
+    return name
+
+
 def _star_names(params: cst.Parameters) -> set[str]:
     stars = (params.star_arg, params.star_kwarg)
     return {star.name.value for star in stars if isinstance(star, cst.Param)}
@@ -145,13 +159,28 @@ def _star_names(params: cst.Parameters) -> set[str]:
 
 def _is_rebound(name: str, function: FunctionFacts, facts: Facts) -> bool:
     """`p = ...` somewhere in the function."""
+    return bool(_bindings(name, function))
+
+
+def _bindings(name: str, function: FunctionFacts) -> list[cst.CSTNode]:
+    """The statements of a function that bind a name, nested functions included."""
     stack: list[cst.CSTNode] = [function.node.body] if isinstance(function.node, (cst.FunctionDef, cst.Lambda)) else []
+    found: list[cst.CSTNode] = []
     while stack:
         node = stack.pop()
-        if isinstance(node, (cst.AssignTarget, cst.For, cst.NamedExpr, cst.AnnAssign)) and isinstance(node.target, cst.Name) and node.target.value == name:
-            return True
+        match node:
+            case cst.Assign(targets=targets) if any(_binds(name, target.target) for target in targets):
+                found.append(node)
+            case cst.For() | cst.NamedExpr() | cst.AnnAssign() if _binds(name, node.target):
+                found.append(node)
         stack.extend(node.children)
-    return False
+    return found
+
+
+def _binds(name: str, target: cst.CSTNode) -> bool:
+    if isinstance(target, (cst.Tuple, cst.List)):
+        return any(_binds(name, element.value) for element in target.elements)
+    return isinstance(target, cst.Name) and target.value == name
 
 
 def _is_certain(node: cst.CSTNode, facts: Facts) -> bool:

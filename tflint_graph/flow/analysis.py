@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import OrderedDict
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import NamedTuple
 
@@ -25,6 +25,7 @@ from tflint_graph.link.project import Project
 from tflint_graph.link.trace_map import TraceMap
 from tflint_graph.source.region import Region, RegionError, parse_region
 from tflint_graph.source.text import decode, split_lines
+from tflint_graph.source.walk import walk
 
 MAX_CALLER_DEPTH = 4  # how far callers of callers are followed to learn a parameter
 MAX_EAGER_CALLERS = 2  # how far through code that TensorFlow does not trace
@@ -44,7 +45,7 @@ HARMLESS_DECORATORS = frozenset({
     "typing.override", "typing.overload",
     "tensorflow.autograph.experimental.do_not_convert", "tensorflow.Module.with_name_scope", "keras.saving.register_keras_serializable", "typing.final",
     "keras.utils.register_keras_serializable", "tensorflow.autograph.do_not_convert", "tensorflow.autograph.to_graph", "functools.lru_cache", "functools.cache",
-    "functools.cached_property", "tensorflow.recompute_grad", "tensorflow.compat.v1.flags", "tensorflow.python.util.tf_export.tf_export",
+    "functools.cached_property", "tensorflow.recompute_grad", "tensorflow.custom_gradient", "tensorflow.compat.v1.flags", "tensorflow.python.util.tf_export.tf_export",
 })  # fmt: skip
 
 
@@ -424,7 +425,7 @@ class Analysis:
             self._apply_roles(function, index, declared, certain)
         return declared
 
-    def bind(self, function: FunctionId, bound: Bound, receiver: Value | None) -> dict[str, Value]:
+    def bind(self, function: FunctionId, bound: Bound, receiver: Value | None, defaults: Mapping[str, Value] | None = None) -> dict[str, Value]:
         """A call's arguments by parameter name; defaults fill in, what is not known is UNKNOWN."""
         index = self.project.function(function)
         if index is None:
@@ -450,7 +451,7 @@ class Analysis:
             elif bound.double_star:
                 values[name] = UNKNOWN
             elif parameter.has_default:
-                values[name] = _default(parameter.default)
+                values[name] = defaults[name] if defaults is not None and name in defaults else _default(parameter.default)
             else:
                 values[name] = UNKNOWN
         return values
@@ -464,6 +465,8 @@ class Analysis:
             return None
         if index.is_generator:
             return Value(Kind.PYTHON, pytype="generator")
+        if index.is_lambda and self.project.region_of(function).qualname == MODULE_SCOPE:
+            return self._lambda_summary(function, index, values, context)
         if self.project.region_of(function) != function or index.end_line - index.line > MAX_SUMMARY_LINES:
             return None
         limit = MAX_EAGER_SUMMARIES if context is Context.EAGER else MAX_SUMMARY_DEPTH
@@ -501,6 +504,33 @@ class Analysis:
         elif only_depth:
             self._summaries[(self._summary_depth, *key)] = found  # from here, and from everywhere at this depth
         return found
+
+    def _lambda_summary(self, function: FunctionId, index: FunctionIndex, values: dict[str, Value], context: Context) -> Value | None:
+        """What a lambda of the module's own statements returns: its statement is parsed on its own."""
+        if function in self._summarising:
+            self._cut(("summary", function))
+            return None
+        for assignments in self.project.files[function.path].assignments.values():
+            for assignment in assignments:
+                if assignment.line <= index.line <= assignment.end_line and assignment.end_line - assignment.line < 40:
+                    text = "".join(self.lines(function.path)[assignment.line - 1 : assignment.end_line])
+                    return self._run_lambda(function, text, assignment.line, values, context)
+        return None
+
+    def _run_lambda(self, function: FunctionId, text: str, line: int, values: dict[str, Value], context: Context) -> Value | None:
+        try:
+            tree = cst.parse_module(text)
+        except cst.ParserSyntaxError:
+            return None
+        lambdas = [node for node in walk(tree) if isinstance(node, cst.Lambda)]
+        if len(lambdas) != 1:
+            return None
+        interpreter = Interpreter(self.world, Region(FunctionId(function.path, MODULE_SCOPE), tree, line - 1, None), recording=False)
+        self._summarising.add(function)
+        try:
+            return portable(interpreter.run_top(lambdas[0], context, dict(values), None))
+        finally:
+            self._summarising.discard(function)
 
     def declared_objects(self, function: FunctionId) -> dict[str, Value]:
         return {k: v for k, v in self.declared(function).items() if not v.is_unknown}
@@ -571,6 +601,10 @@ class Analysis:
                 else "unknown"
             )
         return canonical(entity.target) if entity.kind == "api" and isinstance(entity.target, str) else "project"
+
+    def gives_gradient_too(self, function: FunctionId) -> bool:
+        """Whether the function's own result is (result, gradient function), of which callers see the first."""
+        return "tensorflow.custom_gradient" in self.decorator_names(function)
 
     def hides_result(self, function: FunctionId) -> bool:
         """Whether a decorator that we do not know stands between a caller and the function's own result."""

@@ -66,6 +66,18 @@ def special_call(self: Calls, callee: Value, dotted: str, bound: Bound, node: cs
         return parted(self, dotted, bound, node)
     if dotted in ARRAY_MAKERS:
         return made_array(dotted, bound, node)
+    if dotted == "types.SimpleNamespace":
+        return Value(Kind.INSTANCE, ref=dotted, items=tuple(bound.kwargs.items()) if not bound.has_star else None, origin=node)
+    if dotted == "collections.OrderedDict":
+        return replace(_container("dict", bound, node), pytype="OrderedDict")
+    if dotted in ("copy.copy", "copy.deepcopy") and args:
+        return replace(args[0], origin=node) if args[0].is_container or args[0].kind is Kind.INSTANCE else args[0]
+    if dotted == "functools.reduce" and len(args) > 1 and args[1].elements:
+        folded = [*args[2:3], *args[1].elements]
+        return functools.reduce(lambda a, b: self.call_function(args[0], [a, b], node), folded)
+    if dotted == "tensorflow.nest.flatten" and args:
+        leaves = flattened(args[0])
+        return Value(Kind.PYTHON, pytype="list", elements=tuple(leaves), origin=node) if leaves is not None else None
     if dotted == "collections.namedtuple":
         names = _field_names(args[1]) if len(args) > 1 else None
         return Value(Kind.CLASS, ref=dotted, const=names) if names is not None else UNKNOWN
@@ -98,6 +110,25 @@ def _constant_call(self: Calls, dotted: str, bound: Bound, node: cst.CSTNode) ->
         return Value(Kind.VARIABLE, dtype=dtype, shape=shape, origin=node, why=why)
     ragged = "ragged" if dotted == "tensorflow.ragged.constant" else value.ragged if value.is_tensor else None
     return Value(Kind.TENSOR, dtype=dtype, shape=None if ragged else shape, ragged=ragged, eager=self.scope.eager, why=why)
+
+
+def flattened(v: Value) -> list[Value] | None:
+    """The leaves of a structure in TensorFlow's order (dicts by sorted key); None when its structure is not known."""
+    if v.kind is Kind.PYTHON and v.pytype in ("list", "tuple", "namedtuple", "dict", "OrderedDict", "defaultdict"):
+        if v.elements is not None:
+            members = list(v.elements)
+        elif v.items is not None and all(isinstance(k, str) for k, _ in v.items):
+            members = [member for _, member in sorted(v.items, key=lambda item: str(item[0]))]
+        else:
+            return None
+        found: list[Value] = []
+        for member in members:
+            below = flattened(member)
+            if below is None:
+                return None
+            found += below
+        return found
+    return [v] if v.kind is not Kind.UNKNOWN else None
 
 
 def _field_names(v: Value) -> tuple[str, ...] | None:

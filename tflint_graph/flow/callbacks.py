@@ -9,7 +9,7 @@ import libcst as cst
 
 from tflint_graph.flow import operators as ops
 from tflint_graph.flow.lattice import branch_join, is_nest, join, nest, staged
-from tflint_graph.flow.results import shown, spread, structure_of_tensors
+from tflint_graph.flow.results import dtype_argument, shown, spread, structure_of_tensors
 from tflint_graph.flow.values import UNKNOWN, Kind, Reason, Value
 from tflint_graph.knowledge.takers import Gives, Runs, Taker
 from tflint_graph.link.model import Context
@@ -168,6 +168,8 @@ def _result(self: Calls, dotted: str, bound: Bound, results: list[Value], node: 
         if results and results[0].is_tensor:
             return self.eagerly(Value(Kind.TENSOR, why=why))
         return _unshaped(structure_of_tensors(results[0]), why) if results else nest(Value(Kind.TENSOR, why=why))
+    if dotted in ("tensorflow.py_function", "tensorflow.numpy_function", "tensorflow.compat.v1.py_func"):
+        return _typed(_given(bound, 2, "Tout"), why)
     if dotted == "tensorflow.nest.map_structure":
         structure = bound.args[1] if len(bound.args) > 1 else None
         if structure is not None and (structure.is_tensor or structure.kind is Kind.VARIABLE) and results:
@@ -176,6 +178,16 @@ def _result(self: Calls, dotted: str, bound: Bound, results: list[Value], node: 
     if dotted.endswith((".Strategy.run", ".merge_call")) and results:
         return results[0] if not results[0].is_python else UNKNOWN
     return None
+
+
+def _typed(types: Value | None, why: Reason) -> Value | None:
+    """Tensors of the dtypes that `Tout` names: one, or a list of them."""
+    if types is None:
+        return None
+    if types.elements is not None:
+        return Value(Kind.PYTHON, pytype="list", elements=tuple(Value(Kind.TENSOR, dtype=dtype_argument(t), why=why) for t in types.elements))
+    dtype = dtype_argument(types)
+    return Value(Kind.TENSOR, dtype=dtype, why=why) if dtype is not None else None
 
 
 def _unshaped(v: Value, why: Reason) -> Value:

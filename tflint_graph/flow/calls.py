@@ -133,7 +133,7 @@ class Calls(Expressions):
 
     def _project_call(self, callee: Value, function: FunctionId, bound: Bound, node: cst.CSTNode) -> Value:
         analysis = self.world.analysis
-        values = analysis.bind(function, bound, callee.bound)
+        values = analysis.bind(function, bound, callee.bound, self.defaults_of(function))
         self.note_call(function, node, values)
         if callee.pytype == "decorated" or analysis.hides_result(function):
             return UNKNOWN
@@ -144,6 +144,8 @@ class Calls(Expressions):
             result = analysis.summary(function, values, self.scope.context)
         if result is None:
             return UNKNOWN
+        if analysis.gives_gradient_too(function):
+            result = result.elements[0] if result.elements is not None and len(result.elements) == 2 else UNKNOWN
         return self._through_tf_function(callee, function, result, node)
 
     def _through_tf_function(self, callee: Value, function: FunctionId, result: Value, node: cst.CSTNode) -> Value:
@@ -152,6 +154,10 @@ class Calls(Expressions):
             return result
         reason = Reason(f"result of the tf.function `{function.qualname.rpartition('.')[2]}`", self.region.function.path, self.line(node))
         return outer_result(result, eager=self.scope.eager, reason=reason)
+
+    def defaults_of(self, function: FunctionId) -> Mapping[str, Value]:
+        """The values that the parameters' defaults had when a def of this region ran."""
+        raise NotImplementedError
 
     def note_call(self, function: FunctionId, node: cst.CSTNode, values: dict[str, Value]) -> None:
         """Remember with what a project function is called here: evidence for its parameters."""
@@ -188,6 +194,8 @@ class Calls(Expressions):
         return UNKNOWN
 
     def _call_library_instance(self, ref: str, bound: Bound, node: cst.CSTNode) -> Value:
+        if is_subclass(ref, "keras.Sequential") and bound.args and (bound.args[0].is_tensor or is_nest(bound.args[0])):
+            return self.eagerly(Value(Kind.TENSOR, why=self.reason("output of keras.Sequential", node)))
         api = method(ref, "__call__")
         why = self.reason(f"output of {shown(ref)}", node)
         if api is not None:

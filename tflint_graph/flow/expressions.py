@@ -373,9 +373,7 @@ class Expressions:
             del state[s]
 
     def _lambda(self, node: cst.Lambda) -> Value:
-        for parameter in (*node.params.params, *node.params.kwonly_params):
-            if parameter.default is not None:
-                self.eval(parameter.default)
+        self.remember_defaults(node)
         return self.closure(node)
 
     def closure(self, node: cst.CSTNode) -> Value:
@@ -386,6 +384,9 @@ class Expressions:
         return Value(Kind.FUNCTION, ref=function, origin=node)
 
     def remember_closure(self, node: cst.CSTNode) -> None:
+        raise NotImplementedError
+
+    def remember_defaults(self, node: cst.FunctionDef | cst.Lambda) -> None:
         raise NotImplementedError
 
     # -- subscripts and attributes ---------------------------------------------------------------------------------------------------------------------------

@@ -12,6 +12,16 @@ from tflint_graph.knowledge.api import Api
 _TENSOR_KINDS = {"tensor": Kind.TENSOR, "variable": Kind.VARIABLE, "dataset": Kind.DATASET, "iterator": Kind.ITERATOR, "tensorarray": Kind.TENSORARRAY}
 
 
+# Operations that return a named tuple: the names of their outputs (tensorflow.python.ops.gen_nn_ops, gen_array_ops, gen_linalg_ops).
+_OUTPUT_NAMES: dict[str, tuple[str, ...]] = {
+    "tensorflow.math.top_k": ("values", "indices"),
+    "tensorflow.nn.top_k": ("values", "indices"),
+    "tensorflow.unique": ("y", "idx"),
+    "tensorflow.unique_with_counts": ("y", "idx", "count"),
+    "tensorflow.linalg.qr": ("q", "r"),
+}
+
+
 class Arguments:
     """A call's arguments bound to a row's parameters."""
 
@@ -78,7 +88,11 @@ def _shaped(api: Api, arguments: Arguments, eager: bool, why: Reason | None) -> 
             return NONE
         case "list" | "tuple":
             if api.parts is not None:
-                return Value(Kind.PYTHON, pytype=api.returns, elements=tuple(_shaped(p, arguments, eager, why) for p in api.parts), why=why)
+                parts = tuple(_shaped(p, arguments, eager, why) for p in api.parts)
+                names = _OUTPUT_NAMES.get(api.name)
+                if names is not None and len(names) == len(parts):
+                    return Value(Kind.PYTHON, pytype="namedtuple", const=names, elements=parts, why=why)
+                return Value(Kind.PYTHON, pytype=api.returns, elements=parts, why=why)
             element = _shaped(api.element, arguments, eager, why) if api.element is not None else None
             return Value(Kind.PYTHON, pytype=api.returns, element=element, why=why)
         case "dict":

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
 import libcst as cst
@@ -59,6 +59,7 @@ class Interpreter(Calls):
         self._active: list[int] = []
         self.steps = 0
         self._texts: dict[int, str] = {}
+        self._defaults: dict[int, dict[str, Value]] = {}
 
     # -- functions -------------------------------------------------------------------------------------------------------------------------------------------
 
@@ -76,6 +77,13 @@ class Interpreter(Calls):
             sites[id(node)] = values
         else:
             sites[id(node)] = {k: join(v, before[k]) if k in before else v for k, v in values.items()}
+
+    def defaults_of(self, function: FunctionId) -> Mapping[str, Value]:
+        node = self.region.function_nodes.get(function.qualname) if function.path == self.region.function.path else None
+        return self._defaults.get(id(node), {})
+
+    def remember_defaults(self, node: cst.FunctionDef | cst.Lambda) -> None:
+        self._defaults[id(node)] = {p.name.value: self.eval(p.default) for p in parameters_of(node) if p.default is not None}
 
     def remember_closure(self, node: cst.CSTNode) -> None:
         self.closures[id(node)] = self.scope
@@ -140,7 +148,7 @@ class Interpreter(Calls):
         outer = self.closures.get(id(node))
         analysis = self.world.analysis
         if function is not None:
-            params = analysis.bind(function, bound, receiver)
+            params = analysis.bind(function, bound, receiver, self.defaults_of(function))
             params = analysis.as_traced(function, params, self._signature(node, outer))
             generator = analysis.is_generator(function)
         else:
@@ -372,9 +380,7 @@ class Interpreter(Calls):
             self.scope.vars[name] = self.world.analysis.imported_value(function, name)
 
     def _def(self, node: cst.FunctionDef) -> None:
-        for parameter in parameters_of(node):
-            if parameter.default is not None:
-                self.eval(parameter.default)
+        self.remember_defaults(node)
         value = self.closure(node)
         for decorator in reversed(node.decorators):
             function = self.eval(decorator.decorator)

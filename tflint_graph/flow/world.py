@@ -183,6 +183,10 @@ class World:
 
     def library_attribute(self, base: Value, name: str, *, eager: bool) -> Value:
         """An attribute or method of a tensor, variable, dataset, builtin value or instance of a library class."""
+        if base.kind is Kind.INSTANCE and base.items is not None:
+            for key, stored in base.items:
+                if key == name:
+                    return stored
         table = self._table(base)
         if table is None:
             return UNKNOWN

@@ -117,6 +117,10 @@ class _Builder:
                 if self.scope is self.module:
                     self.assignments.setdefault(target.id, []).append(Assignment(node.lineno, node.end_lineno or node.lineno, symbol))
             else:
+                if self.scope is self.module and type(target) in (ast.Tuple, ast.List):
+                    for element in target.elts:  # type: ignore[attr-defined]
+                        if type(element) is ast.Name:
+                            self.assignments.setdefault(element.id, []).append(Assignment(node.lineno, node.end_lineno or node.lineno))
                 self.target(target, symbol)
 
     def environment_write(self, holder: ast.expr, key: ast.expr, symbol: Symbol) -> None:

@@ -17,7 +17,7 @@ from typing import Any
 from tflint_graph.index.model import Assignment, Call, ClassIndex, FileIndex, FunctionIndex, Parameter, Stopper
 
 # Change the first part whenever the index or what it records changes.
-FORMAT = f"6-{sys.implementation.cache_tag}-{marshal.version}"
+FORMAT = f"7-{sys.implementation.cache_tag}-{marshal.version}"
 
 _FUNCTION_FIELDS = tuple(FunctionIndex.__dataclass_fields__)
 _CLASS_FIELDS = tuple(ClassIndex.__dataclass_fields__)
