@@ -16,7 +16,7 @@ HEAD = "import tensorflow as tf\n@tf.function\ndef step(x): return x\n"
         ("", 0, True),
         ("again = step\nagain(1)", 1, True),
         ("fast = tf.function(step)\nfast(1)", 1, True),
-        ("step.get_concrete_function(1)\nstep(1)", 1, True),
+        ("step.get_concrete_function(1)\nstep(1)", 2, True),
         ("print(step(1))", 1, True),
         ("names = [step]\nnames[0](1)", 1, False),
         ("table = {'a': step}", 0, False),

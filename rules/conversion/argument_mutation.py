@@ -33,7 +33,7 @@ from collections.abc import Iterator
 import libcst as cst
 
 from tflint_graph.rule_api import TRACED, Claim, Facts, FunctionFacts, Rule, Severity, Value
-from tflint_graph.rules.conversion._container_state import MUTATORS, changed_items, root_name
+from tflint_graph.rules.conversion._container_state import MUTATORS, changed_items
 from tflint_graph.rules.conversion._graph_values import runs_eagerly
 
 RULE = Rule(
@@ -84,7 +84,7 @@ def check(node: cst.Call | cst.Assign | cst.AugAssign | cst.Del, facts: Facts) -
     if function is None or not function.is_root or runs_eagerly(node, facts):
         return
     for holder in _changed(node, facts):
-        name = root_name(holder)
+        name = _container_name(holder, facts)
         if name is not None and _is_argument(name, holder, function, facts):
             what = facts.source(node)
             message = f"`{what}` changes the argument `{name}` of `{function.display}`, which tf.function forbids (TensorFlow: ValueError)"
@@ -122,6 +122,13 @@ def _changes_nothing(node: cst.Call, holder: cst.BaseExpression, method: str, fa
     return False
 
 
+def _container_name(node: cst.BaseExpression, facts: Facts) -> str | None:
+    """The name at the start of `name[key]`. What hangs on an object's attributes (`self.log`) is not compared, except for the fields of named tuples."""
+    while isinstance(node, cst.Subscript) or (isinstance(node, cst.Attribute) and facts.value(node.value).pytype == "namedtuple"):
+        node = node.value
+    return node.value if isinstance(node, cst.Name) else None
+
+
 def _is_argument(name: str, holder: cst.BaseExpression, function: FunctionFacts, facts: Facts) -> bool:
     """The container came in as an argument, and the name was not bound to something else."""
     value = facts.value(holder)
@@ -129,7 +136,7 @@ def _is_argument(name: str, holder: cst.BaseExpression, function: FunctionFacts,
         return False
     if value.origin is not None and any(value.origin is param.origin for param in function.params.values()):
         return True  # also under another name
-    name = _renamed(name, function)
+    name = _renamed(name, function, facts)
     if name not in function.params:
         return False
     frames = facts.frames(function.node.body)
@@ -139,14 +146,14 @@ def _is_argument(name: str, holder: cst.BaseExpression, function: FunctionFacts,
     return (outermost is None or not facts.made_inside(value, outermost)) and not _is_rebound(name, function, facts)
 
 
-def _renamed(name: str, function: FunctionFacts) -> str:
+def _renamed(name: str, function: FunctionFacts, facts: Facts) -> str:
     """The parameter that a name stands for, where the function's only binding of it is `name = parameter` or `name = parameter[key]`."""
     for _ in range(3):
         if name in function.params:
             break
         match _bindings(name, function):
             case [cst.Assign(targets=[cst.AssignTarget(target=cst.Name())], value=value)]:
-                name = root_name(value) or name
+                name = _container_name(value, facts) or name
             case _:
                 break
     return name

@@ -39,28 +39,38 @@ MAX_MODULE_LINES = 3000  # a longer module's own statements are not analysed
 _HANDED_OVER = frozenset({"dataset", "elements", "strategy", "callback"})
 
 DEPTH = "depth"
+_IN_GRAPH = {Context.CONVERTED, Context.TRACED}
 
 HARMLESS_DECORATORS = frozenset({
     "builtins.staticmethod", "builtins.classmethod", "builtins.property", "functools.wraps", "tensorflow.function", "abc.abstractmethod",
     "typing.override", "typing.overload",
     "tensorflow.autograph.experimental.do_not_convert", "tensorflow.Module.with_name_scope", "keras.saving.register_keras_serializable", "typing.final",
     "keras.utils.register_keras_serializable", "tensorflow.autograph.do_not_convert", "tensorflow.autograph.to_graph", "functools.lru_cache", "functools.cache",
-    "functools.cached_property", "tensorflow.recompute_grad", "tensorflow.custom_gradient", "tensorflow.compat.v1.flags", "tensorflow.python.util.tf_export.tf_export",
+    "functools.cached_property", "tensorflow.recompute_grad", "tensorflow.custom_gradient", "tensorflow.compat.v1.flags",
+    "tensorflow.python.util.tf_export.tf_export",
 })  # fmt: skip
 
 
 @dataclass(slots=True)
 class Outcome:
-    """What remains of a region's analysis: the calls of project functions in it with their bound arguments, and the attributes it stores on `self`."""
+    """What remains of a region's analysis: the calls of project functions in it (bound arguments, and whether the call runs
+    eagerly), the attributes it stores on `self`,
+    and the input signatures it wraps functions with."""
 
-    outgoing: dict[FunctionId, list[dict[str, Value]]] = field(default_factory=dict)
+    outgoing: dict[FunctionId, list[tuple[dict[str, Value], bool]]] = field(default_factory=dict)
     attribute_writes: dict[str, Value] = field(default_factory=dict)
+    signatures: dict[FunctionId, Value] = field(default_factory=dict)
 
 
 def _outcome_of(interpreter: Interpreter) -> Outcome:
     """What other regions may ask of an interpreted one, without its tree."""
-    outgoing = {callee: [{k: portable(v) for k, v in values.items()} for values in sites.values()] for callee, sites in interpreter.outgoing.items()}
-    return Outcome(outgoing, {k: portable(v) for k, v in interpreter.attribute_writes.items()})
+    eager = interpreter.eager_calls
+    outgoing = {
+        callee: [({k: portable(v) for k, v in values.items()}, node in eager) for node, values in sites.items()]
+        for callee, sites in interpreter.outgoing.items()
+    }
+    signatures = {function: portable(value) for function, value in interpreter.signatures.items()}
+    return Outcome(outgoing, {k: portable(v) for k, v in interpreter.attribute_writes.items()}, signatures)
 
 
 class Field(NamedTuple):
@@ -87,6 +97,7 @@ class Analysis:
         self.project = project
         self.trace_map = trace_map
         self.world = World(project, self)
+        self._traced_regions = {project.region_of(function) for function, traced in trace_map.traced.items() if traced.contexts() & _IN_GRAPH}
         self._regions: OrderedDict[FunctionId, Region | None] = OrderedDict()
         self._lines: OrderedDict[str, list[str]] = OrderedDict()
         self._outcomes: dict[FunctionId, Outcome | None] = {}
@@ -247,7 +258,7 @@ class Analysis:
         if region is not None and isinstance(region.top, cst.FunctionDef) and self.is_tf_function(function):
             interpreter = Interpreter(self.world, region, recording=False)
             interpreter.enter_decorators()
-            signature = interpreter.signature_in(region.top)
+            signature = interpreter.signature_in(region.top) or self._signature_of_wrapping(function)
         return self.as_traced(function, values, signature)
 
     def _from_calls(self, function: FunctionId, *, besides: FunctionId | None = None) -> tuple[dict[str, Value] | None, bool]:
@@ -256,22 +267,38 @@ class Analysis:
         if not sites.complete:
             return None, False  # calls that are not seen could hand over anything
         callers = dict(sites.callers)
-        for region in self.handed_over_in(function):
+        handing_over = self.handed_over_in(function)
+        for region in handing_over:
             callers.setdefault(region, 1)
+        # What eager code hands to a helper describes the helper's eager runs. A root is traced whoever calls it.
+        traced_only = function in self.trace_map.traced and not self.is_tf_function(function)
         joined: dict[str, Value] | None = None
         complete = True
         for caller, count in callers.items():
-            if caller == besides:
+            if caller == besides or (traced_only and caller not in self._traced_regions and caller not in handing_over):
                 continue
             outcome = self.outcome(caller)
             calls = outcome.outgoing.get(function, []) if outcome is not None else []
             if len(calls) < count:
                 complete = False
-            for values in calls:
+            for values, eager in calls:
+                if traced_only and eager:
+                    continue
                 joined = dict(values) if joined is None else {k: join(joined[k], v) if k in joined else v for k, v in values.items()}
             if not complete or (joined is not None and all(v.is_unknown and not is_nest(v) for v in joined.values())):
                 return joined, complete  # nothing is left to learn
         return joined, complete
+
+    def _signature_of_wrapping(self, function: FunctionId) -> Value | None:
+        """The `input_signature` of a call `tf.function(f, input_signature=...)`."""
+        traced = self.trace_map.traced.get(function)
+        for way in traced.ways if traced is not None else ():
+            if way.role == "root" and way.steps and way.steps[-1].how.startswith("tf.function("):
+                region = self._region_at(way.steps[-1].path, way.steps[-1].line)
+                outcome = self.outcome(region) if region is not None else None
+                if outcome is not None and function in outcome.signatures:
+                    return outcome.signatures[function]
+        return None
 
     def handed_over_in(self, function: FunctionId) -> list[FunctionId]:
         """The regions that hand the function to a library as a callback."""
@@ -371,6 +398,9 @@ class Analysis:
             owner = self.owner_class(function)
             if owner is not None and self.world.library_base(owner, "keras.losses.Loss") is not None:
                 count = 2
+        if method == "compute_loss":
+            for parameter in positional[:3]:
+                values[parameter.name] = nest(Value(Kind.TENSOR, why=why))
         for parameter in positional[:count]:
             if method == "call" and parameter.annotation is not None and values[parameter.name].is_tensor:
                 values[parameter.name] = nest(values[parameter.name])  # the annotation does not bind Keras, which passes tuples and dicts on

@@ -13,7 +13,7 @@ from tflint_graph.flow.array_calls import ARRAY_MAKERS, joined_tensors, made_arr
 from tflint_graph.flow.lattice import any_element, is_nest, join
 from tflint_graph.flow.results import dtype_argument, dtype_of, shape_argument, structured
 from tflint_graph.flow.values import ANY_DIM, MISSING, PYTHON, UNKNOWN, Kind, Value
-from tflint_graph.index.model import ClassId
+from tflint_graph.index.model import ClassId, FunctionId
 
 if TYPE_CHECKING:
     from tflint_graph.flow.calls import Bound, Calls
@@ -37,6 +37,9 @@ def special_call(self: Calls, callee: Value, dotted: str, bound: Bound, node: cs
         function = args[0] if args else bound.kwargs.get("func")
         if function is None:
             return Value(Kind.FUNCTION, ref="tensorflow.function", kwargs=tuple(bound.kwargs.items()))
+        signature = bound.kwargs.get("input_signature") or (args[1] if len(args) > 1 else None)
+        if signature is not None and isinstance(function.ref, FunctionId):
+            self.signatures[function.ref] = signature
         return replace(function, traced=True) if function.kind is Kind.FUNCTION else UNKNOWN
     if dotted in _WRAPPERS_KEEPING:
         if args and args[0].kind is Kind.FUNCTION and not args[0].traced:

@@ -21,6 +21,7 @@ from tflint_graph.flow.values import UNKNOWN, Kind, Reason, Value
 from tflint_graph.index.model import ClassId, FunctionId
 from tflint_graph.knowledge.api import is_subclass, lookup, method
 from tflint_graph.knowledge.takers import takers
+from tflint_graph.link.model import Context
 
 _KERAS_CALLABLES = ("keras.layers.Layer", "keras.losses.Loss", "keras.metrics.Metric")
 _METHOD_TABLES = {
@@ -43,7 +44,12 @@ class Bound:
 
 
 class Calls(Expressions):
-    """Adds calls to the evaluator. Functions of the region itself are run in place (`run_local`); others are summarised by the Analysis."""
+    """Adds calls to the evaluator. Functions of the region itself are run in place (`run_local`); others are summarised by the Analysis.
+
+    `signatures` collects the `input_signature` of calls `tf.function(f, input_signature=...)`.
+    """
+
+    signatures: dict[FunctionId, Value]
 
     def run_local(self, node: cst.CSTNode, function: FunctionId | None, bound: Bound, receiver: Value | None) -> Value | None:
         """Run a def or lambda of this region with these arguments; None if it cannot be run here (too deep, recursion)."""
@@ -281,6 +287,16 @@ class Calls(Expressions):
             if scope.parent is None:
                 return
             scope = scope.parent
+
+    def call_in_graph(self, function: Value, args: Sequence[Value], node: cst.CSTNode) -> Value:
+        """Call a callback that TensorFlow traces and converts, even when the taker is called from eager code."""
+        saved = self.scope.context
+        if saved is Context.EAGER:
+            self.scope.context = Context.CONVERTED
+        try:
+            return self.call_function(function, args, node)
+        finally:
+            self.scope.context = saved
 
     def call_function(self, function: Value, args: Sequence[Value], node: cst.CSTNode, kwargs: Mapping[str, Value] | None = None) -> Value:
         """Call a function value as a library would call a callback."""

@@ -34,7 +34,7 @@ def dataset_call(self: Calls, dotted: str, receiver: Value | None, bound: Bound,
     element = receiver.element
     if name in _SAME:
         if name in ("filter", "take_while"):
-            self.call_function(_callback(bound, "predicate"), spread(element), node)
+            self.call_in_graph(_callback(bound, "predicate"), spread(element), node)
         return Value(Kind.DATASET, element=element, why=why)
     if name in ("batch", "padded_batch"):
         return Value(Kind.DATASET, element=None if element is None else _batch(element, bound, name), why=why)
@@ -43,10 +43,10 @@ def dataset_call(self: Calls, dotted: str, receiver: Value | None, bound: Bound,
     if name == "enumerate":
         return Value(Kind.DATASET, element=_tuple(_INT64, element if element is not None else nest(Value(Kind.TENSOR))), why=why)
     if name == "map":
-        result = self.call_function(_callback(bound, "map_func"), spread(element), node)
+        result = self.call_in_graph(_callback(bound, "map_func"), spread(element), node)
         return Value(Kind.DATASET, element=structure_of_tensors(result), why=why)
     if name in ("flat_map", "interleave"):
-        result = self.call_function(_callback(bound, "map_func"), spread(element), node)
+        result = self.call_in_graph(_callback(bound, "map_func"), spread(element), node)
         return Value(Kind.DATASET, element=result.element if result.kind is Kind.DATASET else None, why=why)
     if name in ("reduce", "scan"):
         return _reduce(self, name, element, bound, node)
@@ -100,7 +100,7 @@ def _reduce(self: Calls, name: str, element: Value | None, bound: Bound, node: c
     function = bound.args[1] if len(bound.args) > 1 else bound.kwargs.get(keywords[1], Value(Kind.UNKNOWN))
     before = structure_of_tensors(state)
     why = self.reason(f"Dataset.{name}", node)
-    result = self.call_function(function, [before, element if element is not None else nest(Value(Kind.TENSOR, why=why))], node)
+    result = self.call_in_graph(function, [before, element if element is not None else nest(Value(Kind.TENSOR, why=why))], node)
     if name == "reduce":
         return self.eagerly(join(before, structure_of_tensors(result)) if not result.is_unknown else before)
     output = result.elements[1] if result.elements is not None and len(result.elements) == 2 else None

@@ -46,8 +46,10 @@ class Interpreter(Calls):
         self.world = world
         self.region = region
         self.recorder = Recorder() if recording else None
+        self.eager_calls: set[int] = set()
         self.outgoing: dict[FunctionId, dict[int, dict[str, Value]]] = {}
         self.attribute_writes: dict[str, Value] = {}
+        self.signatures: dict[FunctionId, Value] = {}
         self.nested: dict[int, Recorder] = {}
         self.nested_params: dict[int, dict[str, Value]] = {}
         self.nested_returns: dict[int, list[tuple[cst.CSTNode, Value]]] = {}
@@ -71,6 +73,8 @@ class Interpreter(Calls):
         return found
 
     def note_call(self, function: FunctionId, node: cst.CSTNode, values: dict[str, Value]) -> None:
+        if self.scope.context is Context.EAGER:
+            self.eager_calls.add(id(node))
         sites = self.outgoing.setdefault(function, {})
         before = sites.get(id(node))
         if before is None:

@@ -14,24 +14,29 @@ from tflint_graph.link.keras_evidence import version_of
 from tflint_graph.link.project import Project
 
 LAYER, MODEL, LOSS, METRIC, SCHEDULE, REGULARIZER = "Layer", "Model", "Loss", "Metric", "LearningRateSchedule", "Regularizer"
+CONSTRAINT = "Constraint"
+# Measured with tf_keras 2.21: fit and evaluate hand these to AutoGraph (tf_keras.src.engine.base_layer, losses, metrics); what else they trace runs as it is.
+CONVERTED_BY_KERAS_2 = frozenset({"call", "update_state", "result"})
 
 METHODS: Mapping[str, frozenset[str]] = {
     LAYER: frozenset({"call"}),
-    MODEL: frozenset({"call", "train_step", "test_step", "predict_step"}),
+    MODEL: frozenset({"call", "train_step", "test_step", "predict_step", "compute_loss"}),
     LOSS: frozenset({"call"}),
     METRIC: frozenset({"update_state", "result"}),
     SCHEDULE: frozenset({"__call__"}),
     REGULARIZER: frozenset({"__call__"}),
+    CONSTRAINT: frozenset({"__call__"}),
 }
 ALL_METHODS = frozenset().union(*METHODS.values())
 
 # Folders of Keras and what the classes in them are; the first that a canonical name holds decides.
 _FAMILIES = (
-    ("optimizers.schedules", SCHEDULE), ("learning_rate_schedule", SCHEDULE), ("regularizers", REGULARIZER), ("losses", LOSS), ("metrics", METRIC),
+    ("optimizers.schedules", SCHEDULE), ("learning_rate_schedule", SCHEDULE), ("regularizers", REGULARIZER),
+    ("constraints", CONSTRAINT), ("losses", LOSS), ("metrics", METRIC),
     ("models", MODEL), ("applications", MODEL),
     ("layers", LAYER), ("base_layer", LAYER), ("training", MODEL),
 )  # fmt: skip
-_LAST_NAMES = {name: name for name in (LAYER, MODEL, LOSS, METRIC, SCHEDULE, REGULARIZER)} | {"Sequential": MODEL, "Functional": MODEL}
+_LAST_NAMES = {name: name for name in (LAYER, MODEL, LOSS, METRIC, SCHEDULE, REGULARIZER, CONSTRAINT)} | {"Sequential": MODEL, "Functional": MODEL}
 
 
 class KerasClass(NamedTuple):

@@ -49,7 +49,7 @@ UNKNOWN = Meaning("unknown", None)
 Meanings = tuple[Meaning, ...]
 _NOTHING: Meanings = (UNKNOWN,)
 _DEPTH = 14
-_LONGEST = 4000000  # steps of one evaluation
+_LONGEST = 4000  # steps of one evaluation
 _REMEMBERED = 40_000  # entries of a cache before it starts anew; a name costs half a kilobyte
 _TRACED = frozenset({"traced"})
 _PYTHON = frozenset({"traced", "python"})
@@ -207,6 +207,8 @@ class Evaluator:
         key = ("decorator", function, decorator)
         if key in self._active:
             return set()
+        if not self._active:
+            self._work = 0
         self._active.add(key)
         try:
             for meaning in self.value(function.path, entry.scope, decorator, None, depth + 1):
@@ -329,7 +331,7 @@ class Evaluator:
         """What an expression in a scope can stand for."""
         if symbol is None or depth > _DEPTH:
             return _NOTHING
-        if not depth:
+        if not depth or not self._active:
             self._work = 0
         self._work += 1
         if self._work > _LONGEST:
@@ -438,6 +440,8 @@ class Evaluator:
     def call_result(self, callee: Meaning, args: tuple[Meaning, ...], kwargs: dict[str, Meaning], depth: int) -> Meanings:
         """What calling a project function gives back, as far as its return statements tell."""
         function: FunctionId = callee.target
+        if not self._active:
+            self._work = 0
         key = ("result", function)
         if depth > _DEPTH or key in self._active:
             return _NOTHING

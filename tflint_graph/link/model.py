@@ -24,6 +24,7 @@ class Unconverted(enum.Enum):
     AUTOGRAPH_FALSE = "tf.function(autograph=False)"
     DO_NOT_CONVERT = "tf.autograph.experimental.do_not_convert"
     KERAS_3 = "Keras 3 does not convert its methods"
+    KERAS_2 = "Keras 2 converts call, losses and metrics, and nothing else"
     CALLBACK = "a module-level function handed to a taker that does not convert it"
     CONSTRUCTOR = "constructors are not converted"
     SPECIAL_METHOD = "special methods and properties are not converted"

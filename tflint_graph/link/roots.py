@@ -11,7 +11,7 @@ from tflint_graph.index.symbols import spelled
 from tflint_graph.index.takers import DATASET_METHODS, DATASET_TRANSFORMATIONS, FUNCTIONS, Taker, Treatment
 from tflint_graph.link.datasets import DATASET_RESULTS
 from tflint_graph.link.edges import Edges, handed_functions
-from tflint_graph.link.keras import ALL_METHODS, METHODS, MODEL, api_family, keras_class
+from tflint_graph.link.keras import ALL_METHODS, CONVERTED_BY_KERAS_2, METHODS, MODEL, api_family, keras_class
 from tflint_graph.link.meanings import Meaning, is_class_method, is_property, is_static, taker_name
 from tflint_graph.link.model import Context, Tracing, Unconverted
 from tflint_graph.link.project import Project
@@ -268,7 +268,8 @@ class Roots:
                     step = TraceStep(scope.path, line, f"{taker.phrase} callback")
                     yield Root(function, _way(step, "dataset", set(meaning.via), certain))
                 elif taker.treatment is Treatment.LOSS:
-                    yield Root(function, self._keras_way(TraceStep(scope.path, line, taker.phrase), self.project.keras_at(scope.path), certain))
+                    step = TraceStep(scope.path, line, taker.phrase)
+                    yield Root(function, self._keras_way(step, self.project.keras_at(scope.path), certain, converts=taker.phrase != "Lambda layer"))
                 else:
                     step = TraceStep(scope.path, line, f"{taker.phrase} callback")
                     yield Root(function, Tracing(Context.TRACED, "callback", (step,), Unconverted.CALLBACK, certain))
@@ -290,14 +291,16 @@ class Roots:
             if found is None or "traced" in via:
                 continue
             step = TraceStep(cls.path, found.line, f"Keras calls {cls.qualname}.{name}")
-            way = self._keras_way(step, kind.version, kind.certain)
+            way = self._keras_way(step, kind.version, kind.certain, converts=name in CONVERTED_BY_KERAS_2)
             if "unconverted" in via:
                 way = Tracing(Context.TRACED, "keras", (step,), Unconverted.DO_NOT_CONVERT, kind.certain)
             yield Root(function, way)
 
-    def _keras_way(self, step: TraceStep, version: int | None, certain: bool) -> Tracing:
-        if version == 2:
+    def _keras_way(self, step: TraceStep, version: int | None, certain: bool, *, converts: bool = True) -> Tracing:
+        if version == 2 and converts:
             return Tracing(Context.CONVERTED, "keras", (step,), None, certain)
+        if version == 2:
+            return Tracing(Context.TRACED, "keras", (step,), Unconverted.KERAS_2, certain)
         return Tracing(Context.TRACED, "keras", (step,), Unconverted.KERAS_3, certain)
 
     def _compiled(self, scope: FunctionId, call: Call) -> Iterator[Root]:
