@@ -142,16 +142,17 @@ class _Run:
         severity = claim.severity or rule.severity
         if function is not None and not function.certain and severity is Severity.ERROR:
             severity = Severity.WARNING
-        because: list[Because] = []
+        because: dict[tuple[str, int, str], str] = {}
         for value in claim.because:
-            _chain(value.why, because)
+            _chain(value.why, because, facts.described(value))
         for note in claim.notes:
             _chain(note, because)
+        reasons = tuple(Because(path, line, what + text) for (path, line, text), what in because.items())
         steps: tuple[TraceStep, ...] = ()
         if function is not None:
             steps = function.unconverted_steps if rule.contexts == TRACED_ONLY and function.unconverted_steps else function.steps
         display = function.display if function is not None else ""
-        return Finding(rule.code, rule.name, severity, claim.message, facts.path, span, display, steps, tuple(because[:MAX_BECAUSE]), self.fix(facts, claim))
+        return Finding(rule.code, rule.name, severity, claim.message, facts.path, span, display, steps, reasons, self.fix(facts, claim))
 
     @staticmethod
     def fix(facts: RegionFacts, claim: Claim) -> Fix | None:
@@ -161,11 +162,13 @@ class _Run:
         return Fix(claim.fix.title, claim.fix.safe, edits)
 
 
-def _chain(reason: Reason | None, into: list[Because]) -> None:
+def _chain(reason: Reason | None, into: dict[tuple[str, int, str], str], what: str = "") -> None:
+    """Collect the steps of a reason. The first says of what it is the reason ("`loss` is a tensor: "); of two that say the same, the one that names it stays."""
     while reason is not None and len(into) < MAX_BECAUSE:
-        step = Because(reason.path, reason.line, reason.text)
-        if step not in into:
-            into.append(step)
+        step = (reason.path, reason.line, reason.text)
+        if not into.get(step, "").startswith("`"):
+            into[step] = what
+        what = ""
         reason = reason.parent
 
 

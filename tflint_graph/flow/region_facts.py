@@ -20,6 +20,9 @@ _COMPREHENSIONS = (cst.ListComp, cst.SetComp, cst.DictComp, cst.GeneratorExp)
 _CONTROL = (cst.If, cst.While, cst.For, cst.IfExp, cst.BooleanOperation, cst.UnaryOperation)
 
 
+_WORDS = {Kind.TENSOR: "a tensor", Kind.VARIABLE: "a variable", Kind.DATASET: "a dataset", Kind.ITERATOR: "a dataset iterator"}
+
+
 class RegionFacts(Facts):
     """Facts of the region that an Interpreter has run with recording on."""
 
@@ -33,6 +36,7 @@ class RegionFacts(Facts):
         self._interpreter = interpreter
         self._functions: dict[int, FunctionFacts] = {}
         self._owners: dict[int, FunctionFacts] = {}
+        self._spellings: dict[int, cst.CSTNode] | None = None
         self._collect_functions()
 
     # -- functions -------------------------------------------------------------------------------------------------------------------------------------------
@@ -261,6 +265,20 @@ class RegionFacts(Facts):
                 return any(f.part == frame.part for f in self._frames_at(ancestor, child))
             child = ancestor
         return False
+
+    def described(self, value: Value) -> str:
+        """How the region spells a value, and what it is, as the beginning of a reason: "`loss` is a tensor: ", or "" where neither is known."""
+        word = _WORDS.get(value.kind)
+        if word is None:
+            return ""
+        if self._spellings is None:
+            self._spellings = {}
+            for node in self.region.nodes:
+                found = self._facts.values.get(id(node))
+                if found is not None and type(node) in (cst.Name, cst.Attribute) and found.kind in _WORDS:
+                    self._spellings.setdefault(id(found), node)
+        node_of_value = self._spellings.get(id(value))
+        return f"`{self.source(node_of_value)}` is {word}: " if node_of_value is not None else f"{word}: "
 
     def changes(self, method: FunctionId) -> frozenset[str]:
         return self.analysis.attributes_changed(method)
