@@ -163,7 +163,7 @@ class _Run:
 
 
 def _chain(reason: Reason | None, into: dict[tuple[str, int, str], str], what: str = "") -> None:
-    """Collect the steps of a reason. The first says of what it is the reason ("`loss` is a tensor: "); of two that say the same, the one that names it stays."""
+    """Collect the steps of a reason. The first says what it is about ("`loss` is a tensor: "); of two that say the same, the one with a name stays."""
     while reason is not None and len(into) < MAX_BECAUSE:
         step = (reason.path, reason.line, reason.text)
         if not into.get(step, "").startswith("`"):

@@ -124,8 +124,14 @@ def _changes_nothing(node: cst.Call, holder: cst.BaseExpression, method: str, fa
 
 def _container_name(node: cst.BaseExpression, facts: Facts) -> str | None:
     """The name at the start of `name[key]`. What hangs on an object's attributes (`self.log`) is not compared, except for the fields of named tuples."""
-    while isinstance(node, cst.Subscript) or (isinstance(node, cst.Attribute) and facts.value(node.value).pytype == "namedtuple"):
-        node = node.value
+    while True:
+        match node:
+            case cst.Subscript(slice=[cst.SubscriptElement(slice=cst.Index())], value=node):
+                pass  # an item; a slice is a copy
+            case cst.Attribute(value=value) if facts.value(value).pytype == "namedtuple":
+                node = value
+            case _:
+                break
     return node.value if isinstance(node, cst.Name) else None
 
 

@@ -20,7 +20,7 @@ from tflint_graph.flow.world import World
 from tflint_graph.index.model import MODULE_SCOPE, ClassId, FunctionId, FunctionIndex, Parameter, Symbol
 from tflint_graph.knowledge.api import canonical
 from tflint_graph.link.keras import keras_class
-from tflint_graph.link.model import Context
+from tflint_graph.link.model import Context, Unconverted
 from tflint_graph.link.project import Project
 from tflint_graph.link.trace_map import TraceMap
 from tflint_graph.source.region import Region, RegionError, parse_region
@@ -305,7 +305,7 @@ class Analysis:
         traced = self.trace_map.traced.get(function)
         found: dict[FunctionId, None] = {}
         for way in traced.ways if traced is not None else ():
-            if way.role in _HANDED_OVER and way.steps:
+            if (way.role in _HANDED_OVER or way.unconverted is Unconverted.SPECIAL_METHOD) and way.steps:
                 step = way.steps[-1]
                 region = self._region_at(step.path, step.line)
                 if region is not None:

@@ -42,6 +42,25 @@ def joined_tensors(self: Calls, dotted: str, bound: Bound, node: cst.CSTNode) ->
     return Value(Kind.TENSOR, dtype=dtype, shape=shape, eager=self.scope.eager, why=self.reason(f"result of {shown(dotted)}", node))
 
 
+def picked(self: Calls, dotted: str, bound: Bound, node: cst.CSTNode) -> Value | None:
+    """tf.boolean_mask and tf.where of one argument: as many rows as the data say, so the first dimension is unknown to TensorFlow too."""
+    api = lookup(dotted)
+    if api is None or len(bound.args) + len(bound.kwargs) > 2 or bound.has_star:
+        return None
+    why = self.reason(f"result of {shown(dotted)}", node)
+    first = bound.args[0] if bound.args else None
+    if first is None or first.ragged or not first.is_staged or self.scope.eager:
+        return None
+    if dotted == "tensorflow.where":
+        rank = len(first.shape) if first.shape is not None else ANY_DIM
+        return Value(Kind.TENSOR, dtype="int64", shape=(None, rank), why=why) if len(bound.args) == 1 and not bound.kwargs else None
+    mask = bound.args[1] if len(bound.args) > 1 else bound.kwargs.get("mask")
+    shape = operand_shape(mask) if mask is not None else None
+    if shape is None or first.shape is None or not 0 < len(shape) <= len(first.shape):
+        return None
+    return Value(Kind.TENSOR, dtype=first.dtype, shape=(None, *first.shape[len(shape) :]), why=why)
+
+
 def parted(self: Calls, dotted: str, bound: Bound, node: cst.CSTNode) -> Value | None:
     """tf.unstack and tf.split where the number of parts is known; None when it is not."""
     api = lookup(dotted)

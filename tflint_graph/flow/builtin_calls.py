@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 import libcst as cst
 
 from tflint_graph.flow import operators as ops
-from tflint_graph.flow.array_calls import ARRAY_MAKERS, joined_tensors, made_array, parted
+from tflint_graph.flow.array_calls import ARRAY_MAKERS, joined_tensors, made_array, parted, picked
 from tflint_graph.flow.lattice import any_element, is_nest, join
 from tflint_graph.flow.results import dtype_argument, dtype_of, shape_argument, structured
 from tflint_graph.flow.values import ANY_DIM, MISSING, PYTHON, UNKNOWN, Kind, Value
@@ -65,6 +65,8 @@ def special_call(self: Calls, callee: Value, dotted: str, bound: Bound, node: cs
         return None if receiver is None else Value(Kind.PYTHON, pytype="TensorShape", shape=receiver.shape, why=receiver.why)
     if dotted in ("tensorflow.concat", "tensorflow.stack"):
         return joined_tensors(self, dotted, bound, node)
+    if dotted in ("tensorflow.boolean_mask", "tensorflow.where"):
+        return picked(self, dotted, bound, node)
     if dotted in ("tensorflow.unstack", "tensorflow.split"):
         return parted(self, dotted, bound, node)
     if dotted in ARRAY_MAKERS:

@@ -24,6 +24,7 @@ from tflint_graph.knowledge.takers import takers
 from tflint_graph.link.model import Context
 
 _KERAS_CALLABLES = ("keras.layers.Layer", "keras.losses.Loss", "keras.metrics.Metric")
+_TENSOR_MODULES = ("tensorflow.raw_ops.", "tensorflow.experimental.numpy.")  # not in the tables: tensors, or tuples of them
 _METHOD_TABLES = {
     Kind.TENSOR: "tensor", Kind.VARIABLE: "variable", Kind.DATASET: "dataset", Kind.ITERATOR: "iterator", Kind.TENSORARRAY: "tensorarray",
 }  # fmt: skip
@@ -208,6 +209,13 @@ class Calls(Expressions):
             return self.eagerly(result_of(api, Arguments(api, bound.args, bound.kwargs), eager=self.scope.eager, why=why))
         return UNKNOWN
 
+    def special_method(self, instance: Value, name: str, args: list[Value], node: cst.CSTNode) -> Value:
+        assert isinstance(instance.ref, ClassId)
+        found = self.world.project.method(instance.ref, name)
+        if found is None:
+            return UNKNOWN
+        return self._project_call(Value(Kind.FUNCTION, ref=found, bound=instance), found, Bound(list(args)), node)
+
     # -- libraries -------------------------------------------------------------------------------------------------------------------------------------------
 
     def _library_call(self, callee: Value, dotted: str, bound: Bound, node: cst.CSTNode) -> Value:
@@ -240,6 +248,8 @@ class Calls(Expressions):
             api = method(table, dotted.rpartition(".")[2])
         else:
             api = lookup(dotted)
+        if api is None and dotted.startswith(_TENSOR_MODULES):
+            return nest(Value(Kind.TENSOR, eager=self.scope.eager, why=why))
         if api is None or (bound.star is not None and not api.params):
             return UNKNOWN
         if not bound.has_star:

@@ -267,6 +267,9 @@ class Expressions:
 
     def _binary(self, node: cst.BinaryOperation) -> Value:
         left, right = self.eval(node.left), self.eval(node.right)
+        if left.kind is Kind.INSTANCE and isinstance(left.ref, ClassId):
+            method = ops.DUNDERS.get(type(node.operator))
+            return self.special_method(left, method, [right], node) if method is not None else UNKNOWN
         return ops.binary(node.operator, left, right, eager=self.scope.eager)
 
     def _unary(self, node: cst.UnaryOperation) -> Value:
@@ -407,6 +410,9 @@ class Expressions:
             known = self.symbol_value(symbol)
             if known is not None:
                 return known
+        if base.kind is Kind.INSTANCE and isinstance(base.ref, ClassId):
+            single = indices[0] if len(indices) == 1 and indices[0] is not None else UNKNOWN
+            return self.special_method(base, "__getitem__", [single], node)
         return ops.subscript(base, [e.slice for e in node.slice], indices)
 
     def _attribute(self, node: cst.Attribute) -> Value:
@@ -521,6 +527,10 @@ class Expressions:
         return UNKNOWN
 
     def _call(self, node: cst.Call) -> Value:
+        raise NotImplementedError
+
+    def special_method(self, instance: Value, name: str, args: list[Value], node: cst.CSTNode) -> Value:
+        """What an operator, subscript or `with` gets from the special method of an object of the project."""
         raise NotImplementedError
 
     def joined_with(self, state: dict[str, Value] | None) -> None:

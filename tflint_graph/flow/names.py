@@ -424,7 +424,7 @@ def _nested_defs(body: cst.CSTNode) -> Iterable[cst.FunctionDef | cst.ClassDef]:
 
 
 def assigned_in(block: cst.CSTNode) -> dict[str, cst.CSTNode]:
-    """Every symbol bound in a block (nested functions excluded), with the last statement that binds it."""
+    """Every symbol bound or deleted in a block (nested functions excluded), with the last statement that does it."""
     found: dict[str, cst.CSTNode] = {}
     stack: list[tuple[cst.CSTNode, cst.CSTNode]] = [(block, block)]
     while stack:
@@ -443,7 +443,11 @@ def assigned_in(block: cst.CSTNode) -> dict[str, cst.CSTNode]:
             for name in imported_names(current):
                 found[name] = current
             continue
-        if kind in _BINDERS:
+        if kind is cst.Del:
+            assert isinstance(current, cst.Del)
+            for symbol in target_symbols(current.target):
+                found[symbol] = statement
+        elif kind in _BINDERS:
             for target in _targets(current):
                 for symbol in target_symbols(target):
                     found[symbol] = statement

@@ -31,6 +31,10 @@ _ARITHMETIC: dict[type, Callable[[Any, Any], Any]] = {
     cst.AddAssign: operator.add, cst.SubtractAssign: operator.sub, cst.MultiplyAssign: operator.mul, cst.DivideAssign: operator.truediv,
     cst.FloorDivideAssign: operator.floordiv, cst.ModuloAssign: operator.mod,
 }  # fmt: skip
+DUNDERS: dict[type, str] = {
+    cst.Add: "__add__", cst.Subtract: "__sub__", cst.Multiply: "__mul__", cst.Divide: "__truediv__", cst.FloorDivide: "__floordiv__", cst.Modulo: "__mod__",
+    cst.MatrixMultiply: "__matmul__", cst.Power: "__pow__", cst.BitAnd: "__and__", cst.BitOr: "__or__",
+}  # fmt: skip
 _DIVIDE = (cst.Divide, cst.DivideAssign)
 _MATMUL = (cst.MatrixMultiply, cst.MatrixMultiplyAssign)
 _ADD = (cst.Add, cst.AddAssign)

@@ -704,6 +704,8 @@ class Interpreter(Calls):
                 swallows = True
             if item.asname is not None:
                 entered = value if value.kind is Kind.INSTANCE and isinstance(value.ref, str) else UNKNOWN
+                if value.kind is Kind.INSTANCE and isinstance(value.ref, ClassId):
+                    entered = self.special_method(value, "__enter__", [], item.item)
                 self.bind(item.asname.name, entered, node)
         before = dict(scope.vars) if scope.vars is not None else None
         self.block(node.body.body)
