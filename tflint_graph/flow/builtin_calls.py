@@ -45,6 +45,10 @@ def special_call(self: Calls, callee: Value, dotted: str, bound: Bound, node: cs
         if args and args[0].kind is Kind.FUNCTION and not args[0].traced:
             return args[0] if dotted not in ("numpy.vectorize", "tensorflow.custom_gradient") else UNKNOWN
         return None if dotted.startswith("functools") else UNKNOWN
+    if dotted in ("tensorflow.is_tensor", "tensorflow.is_symbolic_tensor") and args:
+        if args[0].kind in (Kind.TENSOR, Kind.VARIABLE):
+            return ops.constant(dotted == "tensorflow.is_tensor" or args[0].is_symbolic)
+        return ops.FALSE if args[0].is_python and args[0].pytype is not None else ops.BOOL
     if dotted == "tensorflow.executing_eagerly":
         return ops.constant(self.scope.eager)
     if dotted == "tensorflow.inside_function":

@@ -520,6 +520,8 @@ class _Builder:
         args = tuple([value(a) for a in node.args])
         kwargs = tuple([(k.arg, value(k.value)) for k in node.keywords]) if node.keywords else ()
         symbol = ("call", callee, args, kwargs, node.lineno)
+        if last in ("run_functions_eagerly", "experimental_run_functions_eagerly") and fn is self.module and args[:1] == (("const", True),):
+            self.index.runs_eagerly = True
         if last in ("setattr", "vars"):
             named = args[1] if last == "setattr" and len(args) > 1 else None
             self.foreign_stores.add(str(named[1]) if named is not None and named[0] == "const" else "*")

@@ -172,6 +172,8 @@ class FileIndex:
     classes: dict[str, ClassIndex] = field(default_factory=dict)
     assignments: dict[str, tuple[Assignment, ...]] = field(default_factory=dict)
     noqa: dict[int, frozenset[str]] = field(default_factory=dict)
+    runs_eagerly: bool = False
+    # The module's own statements call tf.config.run_functions_eagerly(True): its tf.functions are never traced.
     foreign_stores: frozenset[str] = frozenset()
     # Attributes that are set on anything but a method's own object: `obj.name = ...`, `setattr(obj, "name", ...)`; "*" where the name is not known.
     environment_writes: dict[str, str] = field(default_factory=dict)

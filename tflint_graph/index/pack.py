@@ -17,7 +17,7 @@ from typing import Any
 from tflint_graph.index.model import Assignment, Call, ClassIndex, FileIndex, FunctionIndex, Parameter, Stopper
 
 # Change the first part whenever the index or what it records changes.
-FORMAT = f"7-{sys.implementation.cache_tag}-{marshal.version}"
+FORMAT = f"8-{sys.implementation.cache_tag}-{marshal.version}"
 
 _FUNCTION_FIELDS = tuple(FunctionIndex.__dataclass_fields__)
 _CLASS_FIELDS = tuple(ClassIndex.__dataclass_fields__)
@@ -47,6 +47,7 @@ def pack(index: FileIndex) -> bytes:
         index.noqa,
         index.environment_writes,
         index.foreign_stores,
+        index.runs_eagerly,
     )
     return zlib.compress(marshal.dumps(plain), 1)
 
@@ -54,7 +55,9 @@ def pack(index: FileIndex) -> bytes:
 def unpack(packed: bytes) -> FileIndex:
     """The FileIndex that `pack` was given. Raises ValueError for bytes that are none."""
     try:
-        path, module, digest, lines, imports, stars, functions, classes, assignments, noqa, environment, stores = marshal.loads(zlib.decompress(packed))
+        path, module, digest, lines, imports, stars, functions, classes, assignments, noqa, environment, stores, eagerly = marshal.loads(
+            zlib.decompress(packed)
+        )
         index = FileIndex(path, module, digest, lines, imports, stars)
         for values in functions:
             entry = FunctionIndex(*values)
@@ -73,6 +76,7 @@ def unpack(packed: bytes) -> FileIndex:
         index.noqa = noqa
         index.environment_writes = environment
         index.foreign_stores = stores
+        index.runs_eagerly = eagerly
         return index
     except (zlib.error, EOFError, TypeError, ValueError) as error:
         raise ValueError(f"not a packed index: {error}") from None

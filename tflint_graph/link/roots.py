@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import replace
 from typing import NamedTuple
 
 from tflint_graph.findings import TraceStep
@@ -57,11 +58,17 @@ class Roots:
                 self._survey_aliases(self.project.files[path], aliases)
         self.evaluator.forget()
         for function in self._decorated:
-            yield from self._decorated_root(function)
+            yield from map(self._as_configured, self._decorated_root(function))
         for scope, call in self._places:
-            yield from self._called_root(scope, call)
+            yield from map(self._as_configured, self._called_root(scope, call))
         for cls in self._classes:
             yield from self._keras_methods(cls)
+
+    def _as_configured(self, root: Root) -> Root:
+        """After tf.config.run_functions_eagerly(True) in its own file a tf.function is never traced; Dataset callbacks still are."""
+        if root.way.role == "root" and self.project.files[root.function.path].runs_eagerly:
+            return root._replace(way=replace(root.way, context=Context.EAGER, unconverted=None))
+        return root
 
     # The survey: where to look, and which functions are passed to which parameters
 
