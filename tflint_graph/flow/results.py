@@ -72,7 +72,7 @@ def _shaped(api: Api, arguments: Arguments, eager: bool, why: Reason | None) -> 
         made_eagerly = eager and kind is Kind.TENSOR
         return Value(
             kind,
-            dtype=_agreed_dtype(api, arguments) if api.agree else _dtype(api.dtype, arguments),
+            dtype=_agreed_dtype(api.agree, arguments) if api.agree else _dtype(api.dtype, arguments),
             shape=_shape(api.shape, arguments),
             eager=made_eagerly,
             ragged=api.ragged,
@@ -103,9 +103,9 @@ def _shaped(api: Api, arguments: Arguments, eager: bool, why: Reason | None) -> 
     return UNKNOWN
 
 
-def _agreed_dtype(api: Api, arguments: Arguments) -> str | None:
+def _agreed_dtype(positions: Sequence[int], arguments: Arguments) -> str | None:
     """Parameters that share one dtype: that of the first tensor among them, since Python numbers take it on."""
-    values = [v for at in api.agree if (v := arguments.at(at)) is not None]
+    values = [v for at in positions if (v := arguments.at(at)) is not None]
     tensors = [v for v in values if v.kind in (Kind.TENSOR, Kind.VARIABLE)]
     if tensors:
         return next((v.dtype for v in tensors if v.dtype is not None), None)
@@ -163,7 +163,9 @@ def _dtype(rule: str | None, arguments: Arguments) -> str | None:
         if given is None or given.is_none:
             return _dtype(default, arguments)
         return dtype_argument(given)
-    return rule
+    if rule.startswith("agree:"):
+        return _agreed_dtype([int(at) for at in rule.split(":")[1:]], arguments)
+    return rule if ":" not in rule else None
 
 
 def shape_argument(v: Value | None) -> Shape | None:
