@@ -300,6 +300,30 @@ class Analysis:
                     return outcome.signatures[function]
         return None
 
+    def certainly_traced(self, function: FunctionId) -> bool | None:
+        """Whether TensorFlow certainly traces a function: by the links alone, or because the analysis sees the likely call in code that is certainly traced.
+
+        None when the links are likenesses and none of the callers they name makes the call: then nothing speaks for it.
+        """
+        traced = self.trace_map.traced.get(function)
+        if traced is None or any(way.certain for way in traced.ways):
+            return True
+        seen = False
+        for way in traced.ways:
+            if way.role != "callee" or not way.steps:
+                return False
+            step = way.steps[-1]
+            region = self._region_at(step.path, step.line)
+            outcome = self.outcome(region) if region is not None else None
+            if outcome is None or region is None:
+                seen = True
+            elif any(not eager for _, eager in outcome.outgoing.get(function, ())):
+                caller = self.trace_map.traced.get(region)
+                if caller is not None and any(w.certain for w in caller.ways):
+                    return True
+                seen = True
+        return False if seen else None
+
     def handed_over_in(self, function: FunctionId) -> list[FunctionId]:
         """The regions that hand the function to a library as a callback."""
         traced = self.trace_map.traced.get(function)

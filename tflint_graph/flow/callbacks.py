@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 import libcst as cst
@@ -174,10 +175,23 @@ def _result(self: Calls, dotted: str, bound: Bound, results: list[Value], node: 
         structure = bound.args[1] if len(bound.args) > 1 else None
         if structure is not None and (structure.is_tensor or structure.kind is Kind.VARIABLE) and results:
             return results[0]
+        if structure is not None and results and structure.is_container:
+            return _mapped(structure, results[0])
         return nest(results[0]) if results and results[0].is_tensor else UNKNOWN
     if dotted.endswith((".Strategy.run", ".merge_call")) and results:
         return results[0] if not results[0].is_python else UNKNOWN
     return None
+
+
+def _mapped(structure: Value, result: Value) -> Value:
+    """The structure with every leaf replaced."""
+    if structure.kind is Kind.PYTHON and structure.elements is not None:
+        return replace(structure, elements=tuple(_mapped(e, result) for e in structure.elements))
+    if structure.kind is Kind.PYTHON and structure.items is not None:
+        return replace(structure, items=tuple((k, _mapped(e, result)) for k, e in structure.items))
+    if structure.is_container:
+        return Value(Kind.PYTHON, pytype=structure.pytype, element=result)
+    return result if structure.kind is not Kind.UNKNOWN else nest(result)
 
 
 def _typed(types: Value | None, why: Reason) -> Value | None:

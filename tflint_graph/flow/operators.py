@@ -86,6 +86,10 @@ def _tensor_binary(kind: type, a: Value, b: Value, *, eager: bool) -> Value:
         return STR
     if (is_nest(a) and b.is_container) or (is_nest(b) and a.is_container):
         return UNKNOWN  # two lists, joined
+    if (kind in _ADD and (is_nest(a) or is_nest(b)) and not (a.is_staged or b.is_staged or a.pytype in NUMBERS or b.pytype in NUMBERS)) or (
+        kind in _MULTIPLY and ((is_nest(a) and b.pytype == "int") or (is_nest(b) and a.pytype == "int"))
+    ):
+        return a if is_nest(a) else b  # lists may be joined and repeated
     if (a.kind is Kind.PYTHON and a.pytype in ("TensorShape",)) or (b.kind is Kind.PYTHON and b.pytype in ("TensorShape",)):
         return UNKNOWN
     if (a.kind in (Kind.INSTANCE, Kind.FUNCTION) and not is_tensorlike(a)) or (b.kind in (Kind.INSTANCE, Kind.FUNCTION) and not is_tensorlike(b)):

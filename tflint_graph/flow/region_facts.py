@@ -86,6 +86,9 @@ class RegionFacts(Facts):
         unconverted = next((w.unconverted for w in ways if w.context is Context.TRACED and w.certain), None) or next(
             (w.unconverted for w in ways if w.unconverted), None
         )
+        certain = analysis.certainly_traced(function) if ways else True
+        if certain is None:
+            contexts, ways = frozenset(), []
         eager_only = bool(ways) and not contexts
         returns = [ReturnFacts(n, v) for n, v in interpreter.nested_returns.get(id(node), []) if isinstance(n, cst.Return)]
         return FunctionFacts(
@@ -95,7 +98,7 @@ class RegionFacts(Facts):
             contexts=frozenset({Context.EAGER}) if eager_only else contexts,
             unconverted=unconverted,
             roles=frozenset(w.role for w in ways),
-            certain=any(w.certain for w in ways) if ways else True,
+            certain=certain is not False,
             steps=chosen.steps if chosen is not None else (),
             unconverted_steps=next((w.steps for w in ways if w.context is Context.TRACED), ()),
             params=interpreter.nested_params.get(id(node), {}),

@@ -115,8 +115,8 @@ class Edges:
         for meaning in meanings:
             kind = meaning.kind
             if kind == "function":
-                given = callee[0] == "name" and functions > 1 and self._is_parameter(caller, callee[1])
-                edges += self._function_call(meaning, line, certain=not given)
+                # Which of several functions is meant depends on values: the flow analysis has to see the call.
+                edges += self._function_call(meaning, line, certain=functions == 1)
             elif kind == "class":
                 instances.setdefault(meaning.target, line)
                 edges += self._construction(meaning, line)
@@ -137,17 +137,6 @@ class Edges:
                 if receiver is not None and "strategy" in receiver.lower():
                     edges += self._strategy_run(caller, args, kwargs, line, certain=True)
         return edges
-
-    def _is_parameter(self, caller: FunctionId, name: str) -> bool:
-        """The name is a parameter of the caller or of a function around it: which of the functions passed for it is meant depends on the call."""
-        index = self.project.files[caller.path]
-        scope = caller.qualname
-        while scope != MODULE_SCOPE and scope in index.functions:
-            entry = index.functions[scope]
-            if name in entry.bindings:
-                return ("param", name) in entry.bindings[name]
-            scope = entry.scope
-        return False
 
     def _function_call(self, meaning: Meaning, line: int, *, certain: bool = True) -> list[Edge]:
         targets = [meaning.target]
