@@ -213,6 +213,10 @@ def _operation(node: cst.Call, facts: Facts) -> str:
                     dim = value.shape[axis.const]
                     if isinstance(dim, int) and dim != 1:
                         return f"dimension {axis.const} is {dim} here"
+        case "tensorflow.transpose":
+            order = call.keywords.get("perm") or (call.args[1] if len(call.args) > 1 else None)
+            if order is not None and order.elements is not None and len(order.elements) != len(value.shape):
+                return f"its argument has {len(value.shape)} dimensions here"
         case "tensorflow.unstack" if not value.shape:
             return "its argument is a scalar here"
         case "tensorflow.reduce_sum" | "tensorflow.reduce_mean" | "tensorflow.reduce_max" | "tensorflow.reduce_min" | "tensorflow.argmax" | "tensorflow.argmin":

@@ -99,7 +99,7 @@ def _compare(left: cst.BaseExpression, operator: cst.BaseCompOp, right: cst.Base
         return _membership(left, right, facts)
     if not isinstance(operator, _ORDERED):
         return None
-    tensor = _first_compared(one, other)
+    tensor = _first_compared(one, other) or _first_displayed(left, right, facts)
     if tensor is None:
         return None
     text = f"`{facts.source(left)}` and `{facts.source(right)}` hold tensors, and comparing them needs the truth value of each comparison"
@@ -212,6 +212,18 @@ def _first_compared(one: Value, other: Value) -> Value | None:
             if tensor.is_symbolic and partner.is_symbolic and tensor.origin is not None and partner.origin is not None and tensor.origin is not partner.origin:
                 return tensor
         return None
+    return None
+
+
+def _first_displayed(left: cst.BaseExpression, right: cst.BaseExpression, facts: Facts) -> Value | None:
+    """The first tensor of `(a, ...)`, where the other display begins with another parameter: two objects, whose comparison decides."""
+    match left, right:
+        case (cst.Tuple(elements=[one, *_]), cst.Tuple(elements=[other, *_])) | (cst.List(elements=[one, *_]), cst.List(elements=[other, *_])):
+            value = facts.value(one.value)
+            if value.is_symbolic and facts.value(other.value).is_symbolic and one.value is not other.value:
+                names = [part.value.value for part in (one, other) if isinstance(part.value, cst.Name)]
+                if len(set(names)) == 2 and _distinct_parameters(one.value, other.value, facts):
+                    return value
     return None
 
 

@@ -49,7 +49,7 @@ from tflint_graph.rules.conversion._callables import results
 from tflint_graph.rules.conversion._iterations import bound_before
 from tflint_graph.rules.conversion._looptypes import changed
 from tflint_graph.rules.conversion._lowering import Split, converted, lower
-from tflint_graph.rules.conversion._structure import difference, staged_dtype
+from tflint_graph.rules.conversion._structure import difference, is_leaf, staged_dtype
 
 RULE = Rule(
     code="TFG126",
@@ -185,7 +185,7 @@ def _call(node: cst.Call, facts: Facts) -> Iterator[Claim]:
     match call.dotted if call is not None else None:
         case "tensorflow.cond" | "tensorflow.switch_case":
             values = results(node, facts)
-            found = next((pair for other in values[1:] if (pair := difference(values[0], other)) is not None), None)
+            found = next((pair for other in values[1:] if (pair := difference(values[0], other) or _none_or_tensor(values[0], other)) is not None), None)
             if found is not None:
                 message = (
                     f"The functions given to `{facts.source(node.func)}` yield {_yield(found[0])} and {_yield(found[1])} (TensorFlow: TypeError). "
@@ -204,6 +204,13 @@ def _call(node: cst.Call, facts: Facts) -> Iterator[Claim]:
                     "Give the sizes as a list, or decide with a Python value."
                 )
                 yield Claim(node, message, because=(parts,))
+
+
+def _none_or_tensor(one: Value, other: Value) -> tuple[str, str] | None:
+    """`tf.cond` counts the outputs of its branches, and None is none."""
+    if one.is_none and is_leaf(other):
+        return "nothing (None)", "a tensor"
+    return ("a tensor", "nothing (None)") if other.is_none and is_leaf(one) else None
 
 
 def _yield(words: str) -> str:
