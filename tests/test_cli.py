@@ -355,7 +355,8 @@ def test_pages_are_rendered_in_a_terminal(capsys: pytest.CaptureFixture[str], mo
 @pytest.mark.skipif(os.name == "nt", reason="signals differ on Windows")
 def test_ctrl_c_ends_quietly(project: Path) -> None:
     program = (
-        "import sys, time\n"
+        "import signal, sys, time\n"
+        "signal.signal(signal.SIGINT, signal.default_int_handler)\n"  # a runner in the background may have made its children ignore it
         "from tflint_graph import analyse, cli\n"
         "analyse.analyse = lambda *a, **k: print('started', flush=True) or time.sleep(60)\n"
         "sys.exit(cli.main(['check']))\n"
