@@ -7,11 +7,13 @@ from __future__ import annotations
 
 import argparse
 import contextlib
+import gc
 import os
 import sys
 from collections.abc import Iterator, Sequence
 
 from tflint_graph import __version__
+from tflint_graph.collector import paused_collector
 from tflint_graph.findings import Report, Severity
 
 OK, FOUND, FAILED = 0, 1, 2
@@ -28,7 +30,9 @@ def main(arguments: Sequence[str] | None = None) -> int:
     with contextlib.suppress(AttributeError, ValueError, OSError):
         sys.stdout.reconfigure(errors="backslashreplace")  # type: ignore[union-attr]
     try:
-        code = int(options.run(options))
+        with paused_collector():
+            code = int(options.run(options))
+            gc.freeze()  # the process is about to end: nothing is worth a last look through everything
         sys.stdout.flush()  # here, so that a closed pipe is noticed while it can be dealt with
         return code
     except UsageError as error:

@@ -52,13 +52,14 @@ def main() -> int:
 
     loading.build_index = build_index  # type: ignore[assignment]
     region.cst.parse_module = parse  # type: ignore[assignment]
+    gc.collect()
+    gc.disable()  # as the command does
     start = cpu()
     report = analyse([args.folder], options=Options(isolated=True, use_cache=False))
     run = cpu() - start
     region.cst.parse_module = parse_module
     peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss // 1024
 
-    gc.disable()
     start = cpu()
     for path in Path(args.folder).rglob("*.py"):
         path.read_bytes()
@@ -67,7 +68,6 @@ def main() -> int:
     for data in indexed:
         ast.parse(data)
     trees = cpu() - start
-    gc.enable()
     start = cpu()
     texts = dict.fromkeys(parsed)
     for text in texts:

@@ -18,7 +18,7 @@ from tflint_graph.flow.statements import Interpreter
 from tflint_graph.flow.values import NONE, UNBOUND, UNKNOWN, Kind, Reason, Value
 from tflint_graph.flow.world import World
 from tflint_graph.index.model import MODULE_SCOPE, ClassId, FunctionId, FunctionIndex, Parameter, Symbol
-from tflint_graph.knowledge.api import canonical
+from tflint_graph.knowledge.api import canonical, lookup
 from tflint_graph.link.keras import keras_class
 from tflint_graph.link.model import Context, Unconverted
 from tflint_graph.link.project import Project
@@ -676,19 +676,33 @@ class Analysis:
         """The join of everything that the methods of a class and its relatives store under an attribute of `self`."""
         joined: Value | None = None
         seen: set[FunctionId] = set()
-        for method, symbol in self.project.attribute(cls, name):
-            if method in seen:
-                continue
-            seen.add(method)
-            index = self.project.function(method)
-            if index is None:
-                value = _default(symbol) if symbol is not None else UNKNOWN
-            else:
-                value = self._method_writes(method).get(name, UNKNOWN)
+        sites = self.project.attribute(cls, name)
+        told = [self._told_by_symbol(method, symbol) for method, symbol in sites]
+        if all(value is not None for value in told):
+            values = [value for value in told if value is not None]
+        else:
+            values = []
+            for method, symbol in sites:
+                if method not in seen:
+                    seen.add(method)
+                    known = self.project.function(method) is not None
+                    values.append(self._method_writes(method).get(name, UNKNOWN) if known else _default(symbol) if symbol is not None else UNKNOWN)
+        for value in values:
             joined = value if joined is None else join(joined, value)
         if joined is None or joined.is_none:
             return UNKNOWN
         return _variable_constant(joined)
+
+    def _told_by_symbol(self, method: FunctionId, symbol: Symbol) -> Value | None:
+        """What the linker's symbol alone says of a stored value: an object of a known class. None where the method has to be run."""
+        if symbol is None or symbol[0] != "call" or self.project.function(method) is None:
+            return None
+        entity = self.project.resolve(method.path, method.qualname, symbol[1])
+        if entity is None or entity.kind != "api":
+            return None
+        value = self.world.entity_value(entity)
+        api = lookup(value.ref) if value.kind is Kind.CLASS and isinstance(value.ref, str) else None
+        return Value(Kind.INSTANCE, ref=api.ref) if api is not None and api.returns == "instance" else None
 
     def attributes_changed(self, method: FunctionId, depth: int = 3) -> frozenset[str]:
         """The attributes of its object that a method assigns, itself or through methods it calls on the object, `depth` calls deep."""

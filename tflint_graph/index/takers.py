@@ -118,3 +118,6 @@ TAKER_NAMES = frozenset(
     | STRATEGY_METHODS
     | {"apply", "compile", "setattr", "getattr", "Sequential", "Model", "map_structure_up_to", "map_structure_with_path", "wraps", "make_template", "remat"}
 )
+
+# Those that give back a function which calls theirs in its place.
+KEEPS = frozenset({"tensorflow.custom_gradient", "tensorflow.recompute_grad"})

@@ -9,6 +9,8 @@ from tflint_graph.index.symbols import FOREIGN
 
 _NEVER = frozenset(sys.stdlib_module_names) | {"tensorflow"}
 
+_REMEMBERED = 40_000  # answers before the memory of them starts anew
+
 
 def normalised(path: str) -> str:
     """The path with forward slashes and without a leading "./"."""
@@ -28,7 +30,6 @@ class Modules:
         self._by_last: dict[str, list[tuple[str, str]]] = {}
         self._packages: set[str] = set()
         self._found: dict[tuple[str, str], str | None] = {}
-        self._dotted: dict[str, str] = {}
         paths = list(paths)
         for path in paths:
             folder, _, file = normalised(path).rpartition("/")
@@ -61,6 +62,8 @@ class Modules:
         folder = _parent(normalised(importer))
         key = (dotted, folder)
         if key not in self._found:
+            if len(self._found) > _REMEMBERED:
+                self._found.clear()
             self._found[key] = self._find(dotted, folder)
         return self._found[key]
 

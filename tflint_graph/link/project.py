@@ -8,12 +8,14 @@ from tflint_graph.index.model import MODULE_SCOPE, ClassId, ClassIndex, FileInde
 from tflint_graph.knowledge.api import canonical
 from tflint_graph.link.classes import ClassTable
 from tflint_graph.link.components import Components
+from tflint_graph.link.evaluator import Evaluator
 from tflint_graph.link.keras_evidence import version_written_in
-from tflint_graph.link.meanings import Evaluator, Meaning, Meanings
+from tflint_graph.link.meanings import Meaning, Meanings
 from tflint_graph.link.model import Entity
 from tflint_graph.link.modules import Modules
 
 _REMEMBERED = 40_000  # entries of a cache before it starts anew
+_MANY_WRITERS = 30
 
 
 class Project:
@@ -117,7 +119,7 @@ class Project:
         """What a module-level name of a file stands for, imports and re-exports followed. Not builtins: a name not bound in the module gives None."""
         if path not in self.files:
             return None
-        meanings = self.evaluator._module_member(path, name, 0)
+        meanings = self.evaluator.members.of_module(path, name)
         if not meanings:
             return None
         return self._entity(meanings) or Entity("global", (path, name))
@@ -248,6 +250,11 @@ class Project:
                 self._attribute_sites.clear()
             found = self._attribute_sites[key] = tuple(sites)
         return found
+
+    def is_widely_written(self, cls: ClassId, name: str) -> bool:
+        """So many classes of the family assign the attribute that looking at each would cost more than it tells."""
+        family = [base for base in self._linearised(cls)[0] if isinstance(base, ClassId)]
+        return len(self._table.writers(name, [*family, *self.subclasses(cls)])) > _MANY_WRITERS
 
     def subclasses(self, cls: ClassId) -> Sequence[ClassId]:
         """All project classes below `cls`."""

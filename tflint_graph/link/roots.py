@@ -188,7 +188,7 @@ class Roots:
         below: set[str] = set()
         for k in range(len(entry.decorators) - 1, -1, -1):
             decorator = entry.decorators[k]
-            effect = self.evaluator._decorator_effect(function, entry, decorator, 0)
+            effect = self.evaluator.decorators.effect(function, entry, decorator)
             if "traced" in effect:
                 line = decorator[4] if decorator[0] == "call" else entry.first_line + k
                 step = TraceStep(function.path, line, f"@{_decorator_name(decorator)}")
