@@ -32,7 +32,7 @@ MAX_EAGER_CALLERS = 2  # how far through code that TensorFlow does not trace
 MAX_SUMMARY_DEPTH = 4  # how far callees of callees are summarised
 MAX_EAGER_SUMMARIES = 1  # the same in code that TensorFlow does not trace, where only the arguments of traced functions matter
 MAX_SUMMARY_LINES = 150  # a longer function is summarised as unknown
-KEPT_REGIONS = 700  # parsed regions kept for summaries
+KEPT_REGIONS = 1500  # parsed regions kept for summaries
 KEPT_INTERPRETERS = 100  # regions interpreted as callers of others and not yet checked themselves
 MAX_MODULE_LINES = 3000  # a longer module's own statements are not analysed
 

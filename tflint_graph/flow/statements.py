@@ -60,13 +60,15 @@ class Interpreter(Calls):
         self._names: dict[tuple[int, bool], FunctionNames] = {}
         self._active: list[int] = []
         self.steps = 0
+        index = world.project.function(region.function)
+        self._branches = index is None or not index.kinds.isdisjoint(("If", "For", "While"))
         self._texts: dict[int, str] = {}
         self._defaults: dict[int, dict[str, Value]] = {}
 
     # -- functions -------------------------------------------------------------------------------------------------------------------------------------------
 
     def names(self, node: cst.CSTNode, context: Context) -> FunctionNames:
-        key = (id(node), context is not Context.EAGER)
+        key = (id(node), context is not Context.EAGER and self._branches)
         found = self._names.get(key)
         if found is None:
             found = self._names[key] = names_of(node, liveness=key[1])
