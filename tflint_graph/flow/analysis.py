@@ -32,7 +32,9 @@ MAX_EAGER_CALLERS = 2  # how far through code that TensorFlow does not trace
 MAX_SUMMARY_DEPTH = 4  # how far callees of callees are summarised
 MAX_EAGER_SUMMARIES = 1  # the same in code that TensorFlow does not trace, where only the arguments of traced functions matter
 MAX_SUMMARY_LINES = 150  # a longer function is summarised as unknown
-KEPT_REGIONS = 1500  # parsed regions kept for summaries
+KEPT_REGIONS = 1500  # parsed regions kept for summaries, some 75 KB each
+KEPT_REGIONS_OF_MANY = 200  # the same in a project whose indexes fill the memory already
+MANY_FILES = 3000
 KEPT_INTERPRETERS = 100  # regions interpreted as callers of others and not yet checked themselves
 MAX_MODULE_LINES = 3000  # a longer module's own statements are not analysed
 
@@ -98,6 +100,7 @@ class Analysis:
         self.trace_map = trace_map
         self.world = World(project, self)
         self._traced_regions = {project.region_of(function) for function, traced in trace_map.traced.items() if traced.contexts() & _IN_GRAPH}
+        self._kept_regions = KEPT_REGIONS if len(project.files) < MANY_FILES else KEPT_REGIONS_OF_MANY
         self._regions: OrderedDict[FunctionId, Region | None] = OrderedDict()
         self._lines: OrderedDict[str, list[str]] = OrderedDict()
         self._outcomes: dict[FunctionId, Outcome | None] = {}
@@ -130,7 +133,7 @@ class Analysis:
             except (RegionError, OSError, UnicodeError, SyntaxError):
                 region = None
         self._regions[function] = region
-        if len(self._regions) > KEPT_REGIONS:
+        if len(self._regions) > self._kept_regions:
             self._regions.popitem(last=False)
         return region
 
