@@ -5,7 +5,7 @@ from __future__ import annotations
 import libcst as cst
 
 from tflint_graph.rule_api import Facts, NameFlow, Staging
-from tflint_graph.rules.conversion._blocks import Loop, own_statements
+from tflint_graph.source.blocks import Loop, own_statements
 
 _BINDINGS = (cst.AssignTarget, cst.AnnAssign, cst.AugAssign, cst.For)
 

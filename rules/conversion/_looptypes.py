@@ -5,9 +5,9 @@ from __future__ import annotations
 import libcst as cst
 
 from tflint_graph.rule_api import Claim, Facts, Kind, LoopFacts, NameFlow, Staging, Value
-from tflint_graph.rules.conversion._blocks import Loop, own_statements
 from tflint_graph.rules.conversion._stopped import condition, header
 from tflint_graph.rules.conversion._structure import difference, is_leaf, shape_grows, staged_dtype
+from tflint_graph.source.blocks import Loop, own_statements
 
 _OPERATORS = (cst.Add, cst.Subtract, cst.Multiply, cst.Divide, cst.Modulo, cst.FloorDivide)
 _OPERATING = (cst.AddAssign, cst.SubtractAssign, cst.MultiplyAssign, cst.DivideAssign, cst.ModuloAssign, cst.FloorDivideAssign)

@@ -29,8 +29,8 @@ from collections.abc import Iterator
 import libcst as cst
 
 from tflint_graph.rule_api import CONVERTED, Claim, Facts, Kind, NameFlow, Rule, Severity, Staging, Value
-from tflint_graph.rules.conversion._blocks import own_statements
 from tflint_graph.rules.conversion._stopped import condition, header
+from tflint_graph.source.blocks import own_statements
 
 RULE = Rule(
     code="TFG129",

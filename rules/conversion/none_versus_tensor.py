@@ -38,12 +38,12 @@ from collections.abc import Iterator
 
 import libcst as cst
 
+from tflint_graph.flow.lowering import Split, converted, in_graph_loop, lower
 from tflint_graph.rule_api import CONVERTED, NONE, Claim, Facts, Kind, LoopFacts, NameFlow, Rule, Severity, Staging, Value
-from tflint_graph.rules.conversion._blocks import Loop
 from tflint_graph.rules.conversion._iterations import bound_before, skipped, tensor_tests
-from tflint_graph.rules.conversion._lowering import Split, converted, in_graph_loop, lower
 from tflint_graph.rules.conversion._stopped import condition, header
 from tflint_graph.rules.conversion._structure import none_inside
+from tflint_graph.source.blocks import Loop
 
 RULE = Rule(
     code="TFG125",

@@ -30,8 +30,8 @@ from collections.abc import Iterator
 
 import libcst as cst
 
+from tflint_graph.flow.lowering import StagedRaise, converted, lower
 from tflint_graph.rule_api import CONVERTED, Claim, Facts, Rule, Severity
-from tflint_graph.rules.conversion._lowering import StagedRaise, converted, lower
 from tflint_graph.rules.conversion._stopped import condition, header
 
 RULE = Rule(

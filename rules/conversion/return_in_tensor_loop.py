@@ -37,8 +37,8 @@ from collections.abc import Iterator
 
 import libcst as cst
 
+from tflint_graph.flow.lowering import Exit, LoopReturn, converted, lower
 from tflint_graph.rule_api import CONVERTED, NONE, Claim, Facts, Kind, Rule, Severity, Staging
-from tflint_graph.rules.conversion._lowering import Exit, LoopReturn, converted, lower
 from tflint_graph.rules.conversion._stopped import condition, header
 
 RULE = Rule(

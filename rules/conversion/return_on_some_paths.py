@@ -35,8 +35,8 @@ from collections.abc import Iterator
 
 import libcst as cst
 
+from tflint_graph.flow.lowering import Split, converted, lower
 from tflint_graph.rule_api import CONVERTED, Claim, Facts, Frame, Rule, Severity, Staging
-from tflint_graph.rules.conversion._lowering import Split, converted, lower
 
 RULE = Rule(
     code="TFG122",

@@ -36,10 +36,10 @@ from collections.abc import Iterator
 
 import libcst as cst
 
+from tflint_graph.flow.lowering import converted, in_graph_loop, lower
 from tflint_graph.rule_api import CONVERTED, Claim, Facts, Frame, Rule, Severity, Staging
-from tflint_graph.rules.conversion._blocks import Loop
-from tflint_graph.rules.conversion._lowering import converted, in_graph_loop, lower
 from tflint_graph.rules.conversion._stopped import header
+from tflint_graph.source.blocks import Loop
 
 RULE = Rule(
     code="TFG123",

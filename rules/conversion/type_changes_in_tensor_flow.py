@@ -44,11 +44,11 @@ from collections.abc import Iterator
 
 import libcst as cst
 
+from tflint_graph.flow.lowering import Split, converted, lower
 from tflint_graph.rule_api import CONVERTED, Claim, Facts, Kind, NameFlow, Rule, Severity, Staging, Value
 from tflint_graph.rules.conversion._callables import results
 from tflint_graph.rules.conversion._iterations import bound_before
 from tflint_graph.rules.conversion._looptypes import changed
-from tflint_graph.rules.conversion._lowering import Split, converted, lower
 from tflint_graph.rules.conversion._structure import difference, is_leaf, staged_dtype
 
 RULE = Rule(

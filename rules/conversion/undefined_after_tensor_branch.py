@@ -40,9 +40,9 @@ from collections.abc import Iterator
 import libcst as cst
 
 from tflint_graph.rule_api import CONVERTED, Claim, Facts, Kind, NameFlow, Rule, Severity, Staging, Value
-from tflint_graph.rules.conversion._blocks import Loop
 from tflint_graph.rules.conversion._iterations import bound_before, bound_in, skipped, tensor_tests
 from tflint_graph.rules.conversion._stopped import condition, header
+from tflint_graph.source.blocks import Loop
 
 RULE = Rule(
     code="TFG124",

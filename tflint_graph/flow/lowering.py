@@ -19,8 +19,8 @@ from dataclasses import dataclass, field
 
 import libcst as cst
 
-from tflint_graph.rule_api import Facts, Staging
-from tflint_graph.rules.conversion._blocks import Loop, else_statements, own_statements, statements
+from tflint_graph.flow.facts import Facts, Staging
+from tflint_graph.source.blocks import Loop, else_statements, own_statements, statements
 
 
 class Exit(enum.Flag):
