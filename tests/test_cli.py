@@ -5,6 +5,7 @@ from __future__ import annotations
 import io
 import json
 import os
+import re
 import signal
 import subprocess
 import sys
@@ -16,6 +17,7 @@ import pytest
 
 from tflint_graph import cli, rulebook
 from tflint_graph.analyse import shown
+from tflint_graph.link.model import Context
 
 ROOT = Path(__file__).resolve().parent.parent
 
@@ -145,6 +147,15 @@ def test_statistics(project: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert [line.split()[:3] for line in out.splitlines()[:-1]] == [["2", "TFG121", "error"], ["1", "TFG105", "warning"]]
 
 
+def test_statistics_in_json_and_for_github(project: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    write(project, a=RETURNS)
+    data = json.loads(run(capsys, "check", "--statistics", "--output-format", "json")[1])
+    assert data["statistics"] == [{"code": "TFG121", "name": "return-in-tensor-loop", "severity": "error", "count": 1}]
+    assert "statistics" not in json.loads(run(capsys, "check", "--output-format", "json")[1])
+    code, out, err = run(capsys, "check", "--statistics", "--output-format", "github")
+    assert (code, out, err) == (2, "", "tflint-graph: --statistics cannot be combined with --output-format github\n")
+
+
 def test_selection(project: Path, capsys: pytest.CaptureFixture[str]) -> None:
     write(project, a=RETURNS, b=WALRUS)
     assert "TFG121" not in run(capsys, "check", "--ignore", "TFG12,TFG13")[1]
@@ -154,6 +165,9 @@ def test_selection(project: Path, capsys: pytest.CaptureFixture[str]) -> None:
     code, _, err = run(capsys, "check", "--select", "TFG999")
     assert code == 2
     assert "`TFG999` names no rule" in err
+    code, _, err = run(capsys, "check", "--ignore", "return-in-tensor-loop")
+    assert code == 2
+    assert "`return-in-tensor-loop` is the name of a rule; a code or a prefix of codes is wanted here: TFG121" in err
 
 
 def test_noqa(project: Path, capsys: pytest.CaptureFixture[str]) -> None:
@@ -269,6 +283,46 @@ def test_a_file_that_vanished(project: Path, capsys: pytest.CaptureFixture[str])
     assert "good.py" in out
 
 
+@pytest.mark.skipif(os.name == "nt", reason="links need rights on Windows")
+def test_a_link_to_itself_does_no_harm(project: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    write(project, good=CLEAN)
+    (project / "loop.py").symlink_to("loop.py")
+    assert run(capsys, "check", "good.py")[0] == 0
+    code, _, err = run(capsys, "check", "loop.py")
+    assert code == 2
+    assert err.startswith("loop.py: ")
+
+
+@pytest.mark.skipif(os.name == "nt" or os.geteuid() == 0, reason="needs a user without all rights")
+def test_an_unreadable_folder(project: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    write(project, good=CLEAN)
+    (project / "locked").mkdir(mode=0)
+    for paths in ((), ("locked",)):
+        code, _, err = run(capsys, "check", *paths)
+        assert code == 2
+        assert err.startswith("locked: cannot be listed")
+
+
+def test_a_notebook(project: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    (project / "a.ipynb").write_text("{}", encoding="utf-8")
+    code, out, err = run(capsys, "check", "a.ipynb")
+    assert (code, err) == (2, "a.ipynb: notebooks are not read\n")
+    assert out == "No findings; no Python files; 1 problem on the way (see above)\n"
+
+
+def test_a_fault_of_the_linter_is_one_line_and_exits_with_2(project: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch) -> None:
+    def fail(*_: object, **__: object) -> None:
+        raise ZeroDivisionError("a mistake\nin the linter")
+
+    write(project, good=CLEAN)
+    monkeypatch.setattr("tflint_graph.analyse.analyse", fail)
+    code, _, err = run(capsys, "check")
+    assert code == 2
+    (line,) = err.splitlines()
+    assert line.startswith("tflint-graph: internal error: ZeroDivisionError: a mistake in the linter (")
+    assert "Traceback" in run(capsys, "check", "--verbose")[2]
+
+
 def test_a_rule_that_crashes_is_named_and_does_not_stop_the_run(project: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch) -> None:
     import libcst as cst
 
@@ -312,6 +366,33 @@ def test_traced(project: Path, capsys: pytest.CaptureFixture[str]) -> None:
     (function,) = data["functions"]
     assert (function["path"], function["line"], function["function"], function["contexts"]) == ("b.py", 1, "helper", ["converted"])
     assert function["ways"][0]["steps"][0] == {"path": "a.py", "line": 5, "how": "@tf.function"}
+
+
+def test_traced_says_a_context_once_and_counts_problems(project: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    write(project, a=CLEAN, broken="import tensorflow as tf\ndef f(:\n")
+    code, out, _ = run(capsys, "traced")
+    assert code == 2
+    assert out.splitlines() == [
+        "a.py:5: double: converted",
+        "    @tf.function (a.py:4)",
+        "2 files, 1 function that TensorFlow traces; 1 problem on the way (see above)",
+    ]
+    write(project, a=CLEAN.replace("@tf.function", "@tf.function(autograph=False)"))
+    assert run(capsys, "traced", "a.py")[1].splitlines()[:2] == [
+        "a.py:5: double: traced only",
+        "    @tf.function (a.py:4)  [tf.function(autograph=False)]",
+    ]
+
+
+def test_the_help_explains_the_contexts(capsys: pytest.CaptureFixture[str]) -> None:
+    out = run(capsys, "traced", "--help")[1]
+    assert all(f"\n  {context.value}  " in out for context in Context)
+
+
+def test_names_in_the_help_exist(capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("COLUMNS", "200")  # argparse breaks lines at hyphens
+    (name,) = re.findall(r"a rule's name \(([a-z-]+)\)", run(capsys, "rule", "--help")[1])
+    assert run(capsys, "rule", name)[0] == 0
 
 
 def test_rule_prints_a_page(capsys: pytest.CaptureFixture[str]) -> None:

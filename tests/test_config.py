@@ -34,7 +34,7 @@ keras-version = 2
     )
     assert read_config(path) == Config(
         path=path,
-        select=("TFG1", "TFG2"),
+        select=("tfg1", "TFG2"),  # as it is written: for messages
         ignore=("TFG105",),
         extend_select=("TFG411",),
         extend_ignore=("TFG12",),
@@ -58,6 +58,8 @@ keras-version = 2
         ("[tool.tflint-graph.per-file-ignores]\na = 'TFG1'\n", 1, "must be a list of strings"),
         ("[tool.tflint-graph\nselect = []\n", 1, "is not valid TOML"),
         ("[tool]\ntflint-graph = 3\n", 0, "must be a table"),
+        ("[tool.other]\n[tool.tflint_graph]\nselect = []\n", 2, "[tool.tflint_graph] is not read; did you mean [tool.tflint-graph]?"),
+        ("[tool.TFLint-Graph.per-file-ignores]\n", 1, "did you mean [tool.tflint-graph]?"),
     ],
 )
 def test_mistakes_are_errors_with_their_line(tmp_path: Path, text: str, line: int, reason: str) -> None:
@@ -66,6 +68,11 @@ def test_mistakes_are_errors_with_their_line(tmp_path: Path, text: str, line: in
         read_config(path)
     assert reason in caught.value.reason
     assert (caught.value.path, caught.value.line) == (path, line)
+
+
+@pytest.mark.parametrize("text", ["[project]\nname = 'tflint_graph'\n", "tool = 'tflint-graph'\n", "[tool.other]\npackage = 'tflint_graph'\n"])
+def test_other_mentions_of_the_name_are_no_settings(tmp_path: Path, text: str) -> None:
+    assert read_config(write(tmp_path, text)) is None
 
 
 def test_a_file_that_is_no_text_is_an_error(tmp_path: Path) -> None:

@@ -69,6 +69,37 @@ def test_links_to_folders_are_not_followed(tmp_path: Path) -> None:
     assert found(tmp_path) == ["b.py", "pkg/a.py"]
 
 
+@pytest.mark.skipif(os.name == "nt", reason="links need rights on Windows")
+def test_a_link_to_itself_is_left_out(tmp_path: Path) -> None:
+    make(tmp_path, "a.py")
+    (tmp_path / "loop.py").symlink_to("loop.py")
+    skipped: dict[str, str] = {}
+    assert [os.path.basename(path) for path in walk(str(tmp_path), Config(), skipped)] == ["a.py"]
+    assert skipped[str(tmp_path / "loop.py")].startswith("cannot be read: ")
+
+
+@pytest.mark.parametrize("given", ["locked", "."])
+def test_a_folder_that_cannot_be_listed_is_an_error(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, given: str) -> None:
+    make(tmp_path, "a.py", "locked/b.py")
+    listed = os.scandir
+
+    def scandir(path: str) -> object:
+        if os.path.basename(path) == "locked":
+            raise PermissionError(13, "Permission denied", path)
+        return listed(path)
+
+    monkeypatch.setattr(os, "scandir", scandir)
+    result = discover([os.path.normpath(tmp_path / given)], lambda folder: Config())
+    assert [(error.path, error.reason) for error in result.errors] == [(str(tmp_path / "locked"), "cannot be listed: Permission denied")]
+
+
+def test_a_named_notebook_is_an_error(tmp_path: Path) -> None:
+    make(tmp_path, "a.ipynb")
+    result = discover([str(tmp_path / "a.ipynb")], lambda folder: Config())
+    assert (result.files, [error.reason for error in result.errors]) == ([], ["notebooks are not read"])
+    assert not discover([str(tmp_path)], lambda folder: Config()).errors
+
+
 @pytest.mark.parametrize("marker", ["pyproject.toml", "setup.cfg", "setup.py", ".git"])
 def test_the_project_is_the_nearest_marked_folder(tmp_path: Path, marker: str) -> None:
     make(tmp_path, f"outer/inner/{marker}", "outer/inner/pkg/a.py", "outer/setup.py")

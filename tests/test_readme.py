@@ -45,6 +45,29 @@ def test_the_configuration_is_valid(tmp_path: Path) -> None:
     assert read_config(str(tmp_path / "pyproject.toml")) is not None
 
 
+@pytest.mark.parametrize("number", range(len(blocks("yaml"))))
+def test_the_yaml_files_are_complete(number: int) -> None:
+    yaml = pytest.importorskip("yaml")
+    text = blocks("yaml")[number]
+    data = yaml.safe_load(text)
+    if text.startswith("# .pre-commit-config.yaml"):
+        (repository,) = data["repos"]
+        assert repository["repo"] == "local" or repository["rev"]
+        hooks = {hook["id"] for hook in yaml.safe_load((ROOT / ".pre-commit-hooks.yaml").read_text(encoding="utf-8"))}
+        assert {hook["id"] for hook in repository["hooks"]} == hooks
+        return
+    assert text.startswith("# .github/workflows/")
+    steps = data["jobs"]["lint"]["steps"]
+    assert [step["uses"].partition("@")[0] for step in steps[:2]] == ["actions/checkout", "actions/setup-python"]
+    commands = [step["run"] for step in steps if "run" in step]
+    for command in commands[1:]:
+        build_parser().parse_args(shlex.split(command)[1:])
+    action = yaml.safe_load((ROOT / "action.yml").read_text(encoding="utf-8"))
+    own = [step for step in steps if "/tflint-graph@" in step.get("uses", "")]
+    assert all(set(step["with"]) <= set(action["inputs"]) for step in own)
+    assert bool(own) != bool(commands)
+
+
 def test_ci_runs_the_test_command() -> None:
     (command,) = [block.strip() for block in blocks() if "pytest" in block and "pip" not in block]
     assert f"\n{command}\n" in (ROOT / ".ci" / "run").read_text(encoding="utf-8")

@@ -56,6 +56,7 @@ def test_full_text_adds_the_reasons() -> None:
         (report(), "No findings; 3 files, 5 functions that TensorFlow traces"),
         (report(INFO, traced=1, files=1), "1 info; 1 file, 1 function that TensorFlow traces"),
         (report(traced=0), "No findings; 3 files: nothing is traced, no function in them reaches tf.function, tf.data or Keras"),
+        (report(traced=0, files=1, relevant=1), "No findings; 1 file: nothing is traced, no function in it reaches tf.function, tf.data or Keras"),
         (report(traced=0, relevant=0), "No findings; 3 files: nothing is traced, no file mentions TensorFlow or Keras"),
         (report(files=0, relevant=0, traced=0), "No findings; no Python files"),
         (report(errors=(FileError("a.py", 1, "x"),)), "No findings; 3 files, 5 functions that TensorFlow traces; 1 problem on the way (see above)"),
@@ -102,4 +103,9 @@ def test_github_commands_are_escaped() -> None:
 
 
 def test_statistics() -> None:
-    assert statistics(report(WARNING, FINDING, FINDING)).splitlines()[:2] == ["2  TFG121  error    return-in-tensor-loop", "1  TFG105  warning  walrus"]
+    made = report(WARNING, FINDING, FINDING)
+    assert json.loads(as_json(made, statistics=True))["statistics"] == [
+        {"code": "TFG121", "name": "return-in-tensor-loop", "severity": "error", "count": 2},
+        {"code": "TFG105", "name": "walrus", "severity": "warning", "count": 1},
+    ]
+    assert statistics(made).splitlines()[:2] == ["2  TFG121  error    return-in-tensor-loop", "1  TFG105  warning  walrus"]

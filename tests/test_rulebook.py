@@ -69,6 +69,11 @@ def test_names_and_codes_are_unique_and_well_formed() -> None:
         assert all(re.fullmatch(r"TFG[1-5]\d\d", code) for code in entry.rule.supersedes)  # of a later release, perhaps
 
 
+@pytest.mark.parametrize("code", BOOK)
+def test_triggers_are_what_the_index_records(code: str) -> None:
+    assert [trigger for trigger in BOOK[code].rule.triggers if not rulebook.is_trigger(trigger)] == []
+
+
 def test_every_rule_loads_and_says_what_it_wants() -> None:
     checks = rulebook.load_checks(BOOK)
     assert [check.rule for check in checks] == [entry.rule for entry in BOOK.values()]
@@ -126,6 +131,11 @@ def test_metadata_is_read_without_importing(tmp_path: Path) -> None:
         ("RULE =", "RULES =", "no `RULE = Rule"),
         ("LOOPS |", "make() |", "must be made of literals, not `make\\(\\)`"),
         ("since=", "sinse=", "unexpected keyword argument"),
+        ('"call:append"', '"append"', "the trigger `append` is no class of the module `ast`"),
+        ('"call:append"', '"If_"', "the trigger `If_`"),
+        ('"call:append"', '"parse"', "the trigger `parse`"),
+        ('"call:append"', '"call:list.append"', "the trigger `call:list.append`"),
+        ('"call:append"', '"names:x"', "the trigger `names:x`"),
     ],
 )
 def test_a_file_that_is_no_rule_is_an_error(tmp_path: Path, old: str, new: str, reason: str) -> None:
@@ -139,6 +149,15 @@ def test_a_code_used_twice_is_an_error(tmp_path: Path) -> None:
     (path.parent / "another.py").write_text(RULE_FILE, encoding="utf-8")
     with pytest.raises(RuleFileError, match="TFG999 is taken"):
         rulebook.read_all(tmp_path)
+
+
+def test_a_code_used_twice_is_refused_when_rules_are_loaded(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
+    path = write(tmp_path, RULE_FILE)
+    (path.parent / "another.py").write_text(RULE_FILE, encoding="utf-8")
+    monkeypatch.setattr(rulebook, "rules_folder", lambda: tmp_path)
+    book = rulebook.rulebook.__wrapped__()
+    assert {code: entry.module for code, entry in book.items()} == {"TFG999": "usage.an_example"}
+    assert capsys.readouterr().err == "tflint-graph: another.py: the code TFG999 is taken by usage.an_example\n"
 
 
 def test_a_rule_that_cannot_be_imported_is_named_and_left_out(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -56,3 +56,13 @@ def test_a_selector_that_names_nothing_is_an_error() -> None:
     check_selectors(["TFG", "TFG12", "ALL"], RULES.values())
     with pytest.raises(SelectionError, match="`TFG19`"):
         check_selectors(["TFG19"], RULES.values())
+    with pytest.raises(SelectionError, match="`Tfg19` names no rule"):
+        check_selectors(["Tfg19"], RULES.values())
+    with pytest.raises(SelectionError, match="`B` is the name of a rule; a code or a prefix of codes is wanted here: TFG121"):
+        check_selectors(["B"], RULES.values())
+
+
+def test_case_does_not_matter() -> None:
+    check_selectors(["tfg12", "all"], RULES.values())
+    assert enabled(select=("tfg1",), ignore=("tfg12",)) == ["TFG101"]
+    assert enabled(ignore=("all",)) == []

@@ -271,7 +271,7 @@ def _ignored_here(config: Config, path: str) -> tuple[str, ...]:
     ignored: list[str] = []
     for pattern, codes in config.per_file_ignores:
         if path != STDIN and matches(pattern, path, config.folder):
-            ignored += ["" if code == ALL else code for code in codes]
+            ignored += ["" if code == ALL else code for code in map(str.upper, codes)]
     return tuple(ignored)
 
 

@@ -18,6 +18,12 @@ from tflint_graph.findings import Report, Severity
 
 OK, FOUND, FAILED = 0, 1, 2
 _INTERRUPTED = 130  # the shell's code for a command that Ctrl-C ended
+_TRACED_HELP = """\
+List each function that TensorFlow traces and how it gets there.
+
+  converted    AutoGraph has rewritten the function: a tensor may decide an `if` or a loop.
+  traced only  TensorFlow runs the function as it stands to build the graph: Python's `if` and loops cannot use a tensor's value.
+  eager        the function runs outside of any graph, with values at hand (as in tf.py_function); nothing is reported there."""
 
 
 class UsageError(Exception):
@@ -38,12 +44,25 @@ def main(arguments: Sequence[str] | None = None) -> int:
     except UsageError as error:
         print(f"tflint-graph: {error}", file=sys.stderr)
         return FAILED
-    except KeyboardInterrupt:
-        print("tflint-graph: interrupted", file=sys.stderr)
-        return _INTERRUPTED
     except BrokenPipeError:  # `tflint-graph check | head`
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         return FAILED
+    except KeyboardInterrupt:
+        print("tflint-graph: interrupted", file=sys.stderr)
+        return _INTERRUPTED
+    except Exception as error:  # a fault of the linter must not look like findings (exit code 1)
+        _tell_fault(error, with_traceback=getattr(options, "verbose", False))
+        return FAILED
+
+
+def _tell_fault(error: Exception, *, with_traceback: bool) -> None:
+    import traceback
+
+    if with_traceback:
+        traceback.print_exception(error)
+    last = traceback.extract_tb(error.__traceback__)[-1]
+    text = " ".join(f"{type(error).__name__}: {error}".split())
+    print(f"tflint-graph: internal error: {text} ({os.path.basename(last.filename)}, line {last.lineno})", file=sys.stderr)
 
 
 def build_parser() -> argparse.ArgumentParser:
@@ -64,19 +83,22 @@ def build_parser() -> argparse.ArgumentParser:
         check.add_argument(name, metavar="CODES", action="append", type=_codes, help=what + "; separated by commas, may be repeated")
     check.add_argument("--output-format", choices=("text", "full", "json", "github"), default="text", help="default: text; full adds the reasons")
     check.add_argument("--exit-zero", action="store_true", help="exit with 0 where there are findings (not where something could not be read)")
-    check.add_argument("--statistics", action="store_true", help="print how often each rule fired instead of the findings")
+    check.add_argument(
+        "--statistics", action="store_true", help="print how often each rule fired instead of the findings (in json: next to them); not with github"
+    )
     check.set_defaults(run=run_check)
     traced = commands.add_parser(
         "traced",
         help="list what TensorFlow traces",
-        description="List each function that TensorFlow traces and how it gets there.",
+        description=_TRACED_HELP,
+        formatter_class=argparse.RawDescriptionHelpFormatter,
         allow_abbrev=False,
     )
     _add_paths(traced)
     traced.add_argument("--output-format", choices=("text", "json"), default="text", help="default: text")
     traced.set_defaults(run=run_traced)
     rule = commands.add_parser("rule", help="explain a rule", description="Print the page of a rule, or of all rules.", allow_abbrev=False)
-    rule.add_argument("codes", nargs="*", metavar="CODE", help="a code (TFG121) or a rule's name (return-in-loop)")
+    rule.add_argument("codes", nargs="*", metavar="CODE", help="a code (TFG121) or a rule's name (return-in-tensor-loop)")
     rule.add_argument("--all", action="store_true", help="all rules")
     rule.add_argument("--output-format", choices=("text", "json", "markdown"), default="text", help="default: text; with --all, markdown is the table of rules")
     rule.set_defaults(run=run_rule)
@@ -93,7 +115,7 @@ def _add_paths(parser: argparse.ArgumentParser) -> None:
 
 
 def _codes(text: str) -> tuple[str, ...]:
-    return tuple(part.strip().upper() for part in text.split(",") if part.strip())
+    return tuple(part.strip() for part in text.split(",") if part.strip())
 
 
 def run_check(options: argparse.Namespace) -> int:
@@ -105,6 +127,8 @@ def run_check(options: argparse.Namespace) -> int:
     def joined(given: list[tuple[str, ...]] | None) -> tuple[str, ...]:
         return tuple(code for codes in given or () for code in codes)
 
+    if options.statistics and options.output_format == "github":
+        raise UsageError("--statistics cannot be combined with --output-format github")
     selection = Selection(
         None if options.select is None else joined(options.select), joined(options.ignore), joined(options.extend_select), joined(options.extend_ignore)
     )
@@ -130,7 +154,7 @@ def _rendered(report: Report, options: argparse.Namespace) -> str:
         case "json":
             from tflint_graph.report.machine import as_json
 
-            return as_json(report)
+            return as_json(report, statistics=options.statistics)
         case "github":
             from tflint_graph.report.github import workflow_commands
 

@@ -72,9 +72,15 @@ def read_config(path: str) -> Config | None:
         text = raw.decode("utf-8")
     except (OSError, UnicodeDecodeError) as error:
         raise ConfigError(path, 0, f"cannot be read: {error}") from None
-    if TABLE not in text:
+    if not re.search("tflint[-_]graph", text, re.IGNORECASE):
         return None
-    table = _parse(path, text).get("tool", {}).get(TABLE)
+    tools = _parse(path, text).get("tool")
+    if not isinstance(tools, dict):
+        return None
+    for name in tools:
+        if name != TABLE and name.replace("_", "-").lower() == TABLE:
+            raise ConfigError(path, _line_of_table(text, name), f"[tool.{name}] is not read; did you mean [tool.{TABLE}]?")
+    table = tools.get(TABLE)
     if table is None:
         return None
     if not isinstance(table, dict):
@@ -124,6 +130,12 @@ def _parse(path: str, text: str) -> dict[str, Any]:
     return parsed
 
 
+def _line_of_table(text: str, name: str) -> int:
+    """The line of the first header of a tool's table (or of a table below it); 0 where it cannot be found."""
+    header = re.compile(rf"""\s*\[+\s*tool\s*\.\s*["']?{re.escape(name)}["']?\s*[.\]]""")
+    return next((number for number, line in enumerate(text.splitlines(), 1) if header.match(line)), 0)
+
+
 def _line_of(text: str, key: str) -> int:
     """The line that sets a key of our table (in a sub-table's header too); 0 where it cannot be found."""
     inside = False
@@ -146,14 +158,10 @@ def _strings(value: object) -> tuple[str, ...]:
     return tuple(value)
 
 
-def _selectors(value: object) -> tuple[str, ...]:
-    return tuple(item.upper() for item in _strings(value))
-
-
 def _per_file_ignores(value: object) -> tuple[tuple[str, tuple[str, ...]], ...]:
     if not isinstance(value, dict):
         raise ValueError("must be a table of pattern = [codes]")
-    return tuple((pattern, _selectors(codes)) for pattern, codes in value.items())
+    return tuple((pattern, _strings(codes)) for pattern, codes in value.items())
 
 
 def _keras_version(value: object) -> int | None:
@@ -165,10 +173,10 @@ def _keras_version(value: object) -> int | None:
 
 
 _READERS: dict[str, Callable[[object], object]] = {
-    "select": _selectors,
-    "ignore": _selectors,
-    "extend-select": _selectors,
-    "extend-ignore": _selectors,
+    "select": _strings,
+    "ignore": _strings,
+    "extend-select": _strings,
+    "extend-ignore": _strings,
     "exclude": _strings,
     "extend-exclude": _strings,
     "per-file-ignores": _per_file_ignores,

@@ -97,7 +97,10 @@ def discover(paths: Sequence[str], config_for: Callable[[str], Config]) -> Disco
     for path in paths:
         if os.path.isdir(path):
             config = config_for(path)
-            files: Iterable[str] = walk(path, config, found.skipped)
+            files: Iterable[str] = walk(path, config, found.skipped, found.errors)
+        elif path.endswith(".ipynb") and os.path.exists(path):
+            found.errors.append(FileError(path, 0, "notebooks are not read"))
+            continue
         elif os.path.exists(path) or os.path.islink(path):
             files = (path,)
         else:
@@ -110,8 +113,11 @@ def discover(paths: Sequence[str], config_for: Callable[[str], Config]) -> Disco
     return found
 
 
-def walk(folder: str, config: Config, skipped: dict[str, str] | None = None, *, packages_only: bool = False) -> Iterator[str]:
-    """The `.py` files below a folder, sorted within each folder. What is left out goes into `skipped` with the reason.
+def walk(
+    folder: str, config: Config, skipped: dict[str, str] | None = None, errors: list[FileError] | None = None, *, packages_only: bool = False
+) -> Iterator[str]:
+    """The `.py` files below a folder, sorted within each folder. What is left out goes into `skipped` with the reason, a folder that cannot be listed into
+    `errors`.
 
     Links to folders are not followed. A folder that is ignored or excluded is read when it is the one given; then only ignore files below it count.
     With `packages_only`, of the folders below only packages (those with an `__init__.py`) are entered.
@@ -130,11 +136,18 @@ def walk(folder: str, config: Config, skipped: dict[str, str] | None = None, *, 
             with os.scandir(current) as listing:
                 entries = sorted(listing, key=lambda entry: entry.name)
         except OSError as error:
-            left_out[current] = f"cannot be listed: {error.strerror}"
+            left_out[current] = f"cannot be listed: {error.strerror or error}"
+            if errors is not None:
+                errors.append(FileError(current, 0, left_out[current]))
             continue
         folders: list[tuple[str, _Patterns | None]] = []
         for entry in entries:
-            is_folder = entry.is_dir(follow_symlinks=False)
+            try:
+                is_folder = entry.is_dir(follow_symlinks=False)
+                is_file = not is_folder and entry.name.endswith(".py") and entry.is_file()
+            except OSError as error:  # a link that leads to itself
+                left_out[entry.path] = f"cannot be read: {error.strerror or error}"
+                continue
             if not is_folder and not entry.name.endswith(".py"):
                 continue
             if is_folder and entry.name in excludes:
@@ -147,7 +160,7 @@ def walk(folder: str, config: Config, skipped: dict[str, str] | None = None, *, 
                 left_out[entry.path] = reason
             elif is_folder and not (packages_only and not os.path.isfile(os.path.join(entry.path, "__init__.py"))):
                 folders.append((entry.path, patterns))
-            elif not is_folder and entry.is_file():
+            elif is_file:
                 yield entry.path
         stack.extend(reversed(folders))
 

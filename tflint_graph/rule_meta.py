@@ -18,9 +18,9 @@ class Rule:
     """One rule.
 
     `contexts`   in which contexts of the function around the node `check` is called
-    `triggers`   the region is looked at only if it holds one of these: `ast` class names ("If", "Return") "call:NAME" for a called name or attribute,
-                 or "name:NAME" for a name that the outermost function binds
-    `supersedes` codes whose claims on the same statement give way to this rule's
+    `triggers`   the region is looked at only if it holds one of these: `ast` class names ("If", "Return"), "call:NAME" for a called name or attribute,
+                 or "name:NAME" for a name that the outermost function binds; without any, every region is looked at
+    `supersedes` codes whose claims on the same statement give way to this rule's; they may be those of later releases
     """
 
     code: str

@@ -29,6 +29,7 @@ TABLE = "table.json"
 README = "README.md"
 _TABLE_VERSION = 1
 _KNOWN_NAMES: Mapping[str, object] = {"CONVERTED": CONVERTED, "TRACED": TRACED, "TRACED_ONLY": TRACED_ONLY, "Severity": Severity, "Context": Context}
+_LATER_CLASSES = frozenset({"TryStar", "TypeAlias", "TemplateStr", "Interpolation"})  # of `ast` in later Pythons than the oldest one that runs the linter
 _FAMILIES: Mapping[str, tuple[str, str]] = {
     "conversion": ("TFG1xx", "AutoGraph cannot convert this"),
     "tracing": ("TFG2xx", "Runs only while tracing, or silently gives another result"),
@@ -99,15 +100,24 @@ def rulebook() -> Mapping[str, RuleEntry]:
     """All rules by code, in order. In a checkout, a rule file that cannot be read is named on stderr and left out."""
     folder = rules_folder()
     if folder.parent != Path(tflint_graph.__file__).parent:
-        entries = []
+        entries: dict[str, RuleEntry] = {}
         for path in rule_files(folder):
             try:
-                entries.append(read_entry(path))
+                _add(read_entry(path), entries)
             except (RuleFileError, SyntaxError, OSError) as error:
                 print(f"tflint-graph: {path.name}: {error}", file=sys.stderr)
     else:
-        entries = [from_row(row) for row in json.loads((folder / TABLE).read_text(encoding="utf-8"))["rules"]]
-    return {entry.rule.code: entry for entry in sorted(entries, key=lambda entry: entry.rule.code)}
+        rows = json.loads((folder / TABLE).read_text(encoding="utf-8"))["rules"]
+        entries = {row["code"]: from_row(row) for row in rows}
+    return {code: entries[code] for code in sorted(entries)}
+
+
+def _add(entry: RuleEntry, entries: dict[str, RuleEntry]) -> None:
+    """Put an entry under its code. Raises RuleFileError where another rule has the code."""
+    code = entry.rule.code
+    if code in entries:
+        raise RuleFileError(f"the code {code} is taken by {entries[code].module}")
+    entries[code] = entry
 
 
 def _module_name(path: Path) -> str:
@@ -117,8 +127,8 @@ def _module_name(path: Path) -> str:
 def read_entry(path: Path) -> RuleEntry:
     """The metadata of a rule file, read from its syntax tree.
 
-    Raises RuleFileError where the file has no docstring or no `RULE = Rule(...)` made of literals and the names of `rule_meta`; SyntaxError and OSError as
-    `ast.parse` and reading do.
+    Raises RuleFileError where the file has no docstring, no `RULE = Rule(...)` made of literals and the names of `rule_meta`, or a trigger that can never be
+    met; SyntaxError and OSError as `ast.parse` and reading do.
     """
     tree = ast.parse(path.read_text(encoding="utf-8"), filename=str(path))
     docstring = ast.get_docstring(tree)
@@ -140,7 +150,19 @@ def read_entry(path: Path) -> RuleEntry:
         rule = Rule(*arguments, **keywords)  # type: ignore[arg-type]
     except TypeError as error:
         raise RuleFileError(f"`RULE = Rule(...)`: {error}") from None
+    for trigger in sorted(rule.triggers):
+        if not is_trigger(trigger):
+            raise RuleFileError(f"the trigger `{trigger}` is no class of the module `ast`, `call:NAME` or `name:NAME`")
     return RuleEntry(rule, _module_name(path), docstring.splitlines()[0].strip())
+
+
+def is_trigger(text: str) -> bool:
+    """True for what a rule may have among its triggers: a class of the module `ast`, `call:NAME` or `name:NAME`."""
+    kind, colon, name = text.partition(":")
+    if colon:
+        return kind in ("call", "name") and name.isidentifier()
+    found = getattr(ast, text, None) if text.isidentifier() else None
+    return text in _LATER_CLASSES or (isinstance(found, type) and issubclass(found, ast.AST))
 
 
 def _constants(tree: ast.Module) -> dict[str, ast.expr]:
@@ -301,12 +323,9 @@ def read_all(folder: Path) -> list[RuleEntry]:
     entries: dict[str, RuleEntry] = {}
     for path in rule_files(folder):
         try:
-            entry = read_entry(path)
+            _add(read_entry(path), entries)
         except (RuleFileError, SyntaxError) as error:
             raise RuleFileError(f"{path}: {error}") from None
-        if entry.rule.code in entries:
-            raise RuleFileError(f"{path}: the code {entry.rule.code} is taken by {entries[entry.rule.code].module}")
-        entries[entry.rule.code] = entry
     return [entries[code] for code in sorted(entries)]
 
 

@@ -1,6 +1,7 @@
 """Which rules run: selection by prefixes, as in ruff and flake8.
 
-The longest matching prefix decides; between equals, ignoring wins. A prefix also selects rules that are off by default; a preview rule runs only when it is
+Selectors keep the spelling in which they were given, for messages; upper and lower case mean the same. The longest matching prefix decides; between equals,
+ignoring wins. A prefix also selects rules that are off by default; a preview rule runs only when it is
 named in full.
 """
 
@@ -15,10 +16,13 @@ ALL = "ALL"
 
 
 class SelectionError(Exception):
-    """A selector that names no rule."""
+    """A selector that names no rule. `code` is that of the rule whose name was given instead of a code, if it was."""
 
-    def __init__(self, selector: str) -> None:
-        super().__init__(f"`{selector}` names no rule; `tflint-graph rule --all` lists them")
+    def __init__(self, selector: str, code: str = "") -> None:
+        if code:
+            super().__init__(f"`{selector}` is the name of a rule; a code or a prefix of codes is wanted here: {code}")
+        else:
+            super().__init__(f"`{selector}` names no rule; `tflint-graph rule --all` lists them")
         self.selector = selector
 
 
@@ -51,10 +55,12 @@ DEFAULTS = Selection()
 
 def check_selectors(selectors: Iterable[str], rules: Iterable[Rule]) -> None:
     """Raise SelectionError for a selector that no rule's code starts with."""
-    codes = [rule.code for rule in rules]
+    codes = {rule.code: rule.name for rule in rules}
     for selector in selectors:
-        if selector != ALL and not any(code.startswith(selector) for code in codes):
-            raise SelectionError(selector)
+        prefix = selector.upper()
+        if not prefix or (prefix != ALL and not any(code.startswith(prefix) for code in codes)):
+            named = selector.lower().replace("_", "-")
+            raise SelectionError(selector, next((code for code, name in codes.items() if name == named), ""))
 
 
 def enabled_codes(rules: Mapping[str, Rule], selection: Selection) -> frozenset[str]:
@@ -76,7 +82,7 @@ def enabled_codes(rules: Mapping[str, Rule], selection: Selection) -> frozenset[
 def _strength(code: str, selectors: Iterable[str]) -> int:
     """The length of the longest selector that matches, ALL being the weakest; -1 where none does."""
     best = -1
-    for selector in selectors:
+    for selector in map(str.upper, selectors):
         if selector == ALL:
             best = max(best, 0)
         elif code.startswith(selector):

@@ -72,7 +72,7 @@ def _words(value: Value) -> str:
         return f"a tensor of dtype {staged_dtype(value)}" if staged_dtype(value) else "a tensor"
     if value.kind is Kind.TENSORARRAY:
         return "a TensorArray"
-    return f"a {value.pytype}" if value.elements is None else f"a {value.pytype} of {len(value.elements)}"
+    return f"a {value.pytype}" if value.elements is None else f"a {value.pytype} of length {len(value.elements)}"
 
 
 def _parts(one: Value, other: Value) -> tuple[str, str] | None:

@@ -55,6 +55,9 @@ numbers = (
 """
 
 
+_CONVERTED_ALONE = frozenset({"root", "dataset"})  # other takers call the lambda, or convert it together with the code around it
+
+
 def check(node: Stopper, facts: Facts) -> Iterator[Claim]:
     if node is _reported(node.line, facts):
         yield from stopped(
@@ -67,6 +70,7 @@ def _reported(line: int, facts: Facts) -> Stopper | None:
     concerned = [
         (stopper, own)
         for function in facts.functions()
+        if function.roles & _CONVERTED_ALONE
         for stopper in function.stoppers
         if stopper.code == RULE.code and stopper.line == line and (own := owner(stopper, facts))
     ]

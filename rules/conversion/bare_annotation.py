@@ -14,7 +14,7 @@ reads a name that has no value:
 
 ## Fix safety
 
-Deleting the line is safe: the annotation of a local name is never evaluated. The fix is not automatic yet.
+Deleting the annotation is safe: Python does not evaluate it for a local name. Giving the name a value in the same line works too. The fix is not automatic yet.
 
 ## References
 
@@ -91,7 +91,7 @@ def check(node: cst.AnnAssign, facts: Facts) -> Iterator[Claim]:
             message = (
                 f"`{name}` is annotated without a value, and `{header(block, facts)}`, which a tensor decides, is the first to bind it: AutoGraph takes the "
                 f"annotation for a "
-                "definition (TensorFlow: NameError). Delete the line."
+                f"definition (TensorFlow: NameError). Delete the annotation, or give `{name}` a value."
             )
             yield Claim(node, message, because=(facts.value(condition(block)),))
             return

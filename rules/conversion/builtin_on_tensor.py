@@ -191,7 +191,7 @@ def _decides(node: cst.Call, call: CallFacts, facts: Facts) -> Found:
         if value is None or "key" in call.keywords or (len(members) < 2 and bool(call.args) and call.args[0].elements is not None):
             return None
         reduce, pairwise = _REDUCTIONS[call.dotted]
-        advice = f"Use {pairwise}." if len(call.args) == 2 and not spread else f"Use {reduce} of tf.stack([...])."
+        advice = f"Use {pairwise}." if len(call.args) == 2 and not spread else f"Use `{reduce}(tf.stack([...]))`."
         return f"`{text}` compares tensors with Python's `<` and needs the truth of the comparison (TensorFlow: {_ITERATION}). {advice}", value, _ITERATION
     if call.dotted in ("itertools.compress", "itertools.chain.from_iterable") and call.args:
         value = _first_tensor(_members(call.args[-1]))
@@ -202,7 +202,7 @@ def _decides(node: cst.Call, call: CallFacts, facts: Facts) -> Found:
         return (
             None
             if value is None
-            else (f"`{text}` needs the truth value of a tensor (TensorFlow: {_ITERATION}). Use {operation} of tf.stack([...]).", value, _ITERATION)
+            else (f"`{text}` needs the truth value of a tensor (TensorFlow: {_ITERATION}). Use `{operation}(tf.stack([...]))`.", value, _ITERATION)
         )
     if call.dotted == "builtins.sorted" and len(call.args) == 1 and call.args[0].is_python and "key" not in call.keywords:
         members = _members(call.args[0])
@@ -267,6 +267,8 @@ def _hands_builtin(text: str, call: CallFacts, key: Value | None) -> Found:
         return None
     error = _NO_LENGTH if name in ("len", "int", "float") else _ITERATION
     message = f"`{text}` calls Python's own `{name}`, since AutoGraph replaces a builtin only where it is called by name (TensorFlow: {error})."
+    if name in _COMPARING:
+        return f"{message} Use `tf.reduce_{name}(tf.stack([...]))`.", member, error
     return f"{message} Use a comprehension with `{name}(...)` or a tf operation.", member, error
 
 

@@ -19,7 +19,8 @@ Eager mode takes any number as a condition, as Python does. A graph conditional 
 
 ## Fix safety
 
-There is no automatic fix yet. Append `!= 0`, or cast with `tf.cast(x, tf.bool)`; reduce a vector with `tf.reduce_any` or `tf.reduce_all`.
+There is no automatic fix yet. Append `!= 0`, or cast with `tf.cast(x, tf.bool)`; reduce a vector with `tf.reduce_any` or `tf.reduce_all`. Where `or` chooses a
+value, as in `value = x or 1.0`, write `tf.where(x != 0, x, 1.0)`.
 
 ## References
 
@@ -35,6 +36,7 @@ from collections.abc import Iterator
 import libcst as cst
 
 from tflint_graph.rule_api import CONVERTED, Claim, Facts, Kind, Rule, Severity, Staging, Value
+from tflint_graph.rules.conversion._structure import staged_dtype
 
 RULE = Rule(
     code="TFG127",
@@ -93,7 +95,7 @@ def check(node: cst.If | cst.While | cst.IfExp | cst.BooleanOperation | cst.Unar
             yield from _test(operand, "`not`", "TypeError", facts)
         case cst.BooleanOperation(left=left, right=right):
             word = "and" if isinstance(node.operator, cst.And) else "or"
-            claims = list(_test(left, f"`{word}`", "InvalidArgumentError or TypeError", facts))
+            claims = list(_test(left, f"`{word}`", "InvalidArgumentError or TypeError", facts, instead=_choice(node, facts)))
             if not claims and _is_condition(facts.value(left)) and facts.staging(node) is Staging.TENSOR:
                 claims = list(_test(right, f"`{word}`", "TypeError", facts))
             yield from claims[:1]
@@ -108,7 +110,7 @@ def _is_condition(value: Value) -> bool:
     return value.kind in (Kind.TENSOR, Kind.VARIABLE) and value.dtype == "bool"
 
 
-def _test(test: cst.BaseExpression, where: str, error: str, facts: Facts, *, vectors: bool = False) -> Iterator[Claim]:
+def _test(test: cst.BaseExpression, where: str, error: str, facts: Facts, *, vectors: bool = False, instead: str = "") -> Iterator[Claim]:
     value = facts.value(test)
     if value.kind not in (Kind.TENSOR, Kind.VARIABLE) or value.ragged == "sparse" or _claimed_inside(test, facts):
         return
@@ -116,7 +118,7 @@ def _test(test: cst.BaseExpression, where: str, error: str, facts: Facts, *, vec
         message = (
             f"The condition `{facts.source(test)}` of {where} is {_article(value.dtype)} {value.dtype} tensor, and TensorFlow needs a boolean "
             f"(TensorFlow: {error}). "
-            f"{_instead(test, value, facts)}"
+            f"{instead or _instead(test, value, facts)}"
         )
         yield Claim(test, message, because=(value,))
     elif (
@@ -146,6 +148,37 @@ def _claimed_inside(test: cst.BaseExpression, facts: Facts) -> bool:
             return (
                 facts.staging(test) is Staging.TENSOR and any(side.is_staged and side.dtype not in (None, "bool") for side in (left, right)) and left.is_staged
             )
+    return False
+
+
+def _choice(node: cst.BooleanOperation, facts: Facts) -> str:
+    """What to write for an `or` or `and` that chooses between two values; "" where it is a test, or compares in its second operand."""
+    other, chosen = facts.value(node.right), facts.value(node.left)
+    if _is_a_test(node, facts) or _is_condition(other) or other.pytype == "bool" or chosen.dtype is None:
+        return ""
+    left, right = str(facts.source(node.left)), str(facts.source(node.right))
+    if not isinstance(node.left, (cst.Name, cst.Attribute, cst.Subscript, cst.Call)) or "..." in left + right or other.is_none:
+        return "Use tf.where."
+    test = f"tf.strings.length({left}) > 0" if chosen.dtype == "string" else f"{left} != 0"
+    wanted = staged_dtype(other)
+    if wanted not in (None, chosen.dtype) and not (other.is_python and other.pytype == "int") and chosen.dtype != "string":
+        if other.is_python and chosen.dtype.startswith(("float", "bfloat")):
+            wanted = chosen.dtype  # a Python float takes the tensor's dtype
+        left = left if wanted == chosen.dtype else f"tf.cast({left}, tf.{wanted})"
+    arms = f"{right}, {left}" if isinstance(node.operator, cst.And) else f"{left}, {right}"
+    return f"Use `tf.where({test}, {arms})`."
+
+
+def _is_a_test(node: cst.CSTNode, facts: Facts) -> bool:
+    """Whether only the truth of an expression matters, not its value."""
+    above = facts.parent(node)
+    match above:
+        case cst.If() | cst.While() | cst.IfExp() | cst.Assert() | cst.CompIf():
+            return above.test is node
+        case cst.UnaryOperation(operator=cst.Not()):
+            return True
+        case cst.BooleanOperation():
+            return _is_a_test(above, facts)
     return False
 
 

@@ -9,8 +9,8 @@ itself decorated with `tf.function`.
 
 ## Why it is a problem
 
-Keras 2 converted these methods with AutoGraph. Keras 3 marks its code with `do_not_convert`, so that what it calls runs as plain Python while `fit`,
-`evaluate` and `predict` trace it:
+Keras 2 converts `call`, losses and metrics with AutoGraph (TFG110 looks at its other methods). Keras 3 marks its code with `do_not_convert`, so that what
+it calls runs as plain Python while `fit`, `evaluate` and `predict` trace it:
 
     OperatorNotAllowedInGraphError: Exception encountered when calling Gate.call().
     Using a symbolic `tf.Tensor` as a Python `bool` is not allowed.
@@ -83,7 +83,7 @@ def check(node: Suspect, facts: Facts) -> Iterator[Claim]:
         return
     found = trouble(node, facts)
     if found is not None and not may_be_converted(function, facts):
-        assumed = "" if function.keras == 3 else " (assumed here; Keras 2 did)"
+        assumed = "" if function.keras == 3 else " (assumed here)"
         message = (
             f"`{found.what}` in `{function.display}` needs AutoGraph, and Keras 3{assumed} does not convert what it calls "
             f"(TensorFlow: {found.error} in fit and predict). Use tf.where, tf.cond or keras.ops, or decorate `{function.display}` with tf.function."

@@ -7,6 +7,7 @@ code that runs while tracing as plain Python:
 
 - functions under `tf.function(autograph=False)` or `tf.autograph.experimental.do_not_convert`, and what they call;
 - constructors, properties, operator methods such as `__add__` and `__getitem__`, `__enter__`, `__iter__`;
+- methods of Keras 2 other than `call`, losses and metrics, such as `train_step` and the `__call__` of a `LearningRateSchedule`;
 - generator functions, functions wrapped by `functools.lru_cache` or `wrapt`, functions made by `exec`;
 - functions defined at module level and handed to `tf.while_loop`, `tf.cond`, `tf.switch_case`, `tf.scan`, `tf.foldl`, `tf.foldr`, `tf.vectorized_map`,
   `tf.nest.map_structure`, `tf.recompute_grad`, `tf.custom_gradient`, or Python's own `map`, `filter` and `functools.reduce`. (`tf.map_fn` and the methods
@@ -26,7 +27,8 @@ In an `a and b` only `a` is asked for its truth value.
 ## Fix safety
 
 There is no automatic fix. Decorating the function with `tf.function` makes AutoGraph convert it, and gives it a trace cache of its own; `tf.where`,
-`tf.cond` and `tf.while_loop` work without AutoGraph.
+`tf.cond` and `tf.while_loop` work without AutoGraph. A function under `tf.custom_gradient` cannot be a `tf.function`, since it returns a function: decorate a
+helper that it calls.
 
 ## References
 
@@ -98,13 +100,14 @@ count_steps(tf.constant(6))
 _INSTEAD: Final = {
     Unconverted.AUTOGRAPH_FALSE: "Remove autograph=False, or use tf.where, tf.cond or tf.while_loop.",
     Unconverted.DO_NOT_CONVERT: "Remove do_not_convert, or use tf.where, tf.cond or tf.while_loop.",
-    Unconverted.CALLBACK: "Decorate `{0}` with tf.function, or define it inside the converted function.",
     Unconverted.CONSTRUCTOR: "Move it to an ordinary method, or use tf.where or tf.cond.",
     Unconverted.SPECIAL_METHOD: "Move it to an ordinary method, or use tf.where or tf.cond.",
     Unconverted.GENERATOR: "Move it to an ordinary function that the generator's user calls, or use tf.where or tf.cond.",
     Unconverted.WRAPPED: "Put @tf.function directly on `{0}`, below the other decorator, or use tf.where or tf.cond.",
+    Unconverted.KERAS_2: "Use tf.where or tf.cond, or decorate a helper with tf.function.",
     Unconverted.EXEC: "Define `{0}` in a file, or use tf.where or tf.cond.",
 }
+_KEEPERS: Final = ("custom_gradient", "recompute_grad")
 
 
 def check(node: Suspect, facts: Facts) -> Iterator[Claim]:
@@ -113,8 +116,7 @@ def check(node: Suspect, facts: Facts) -> Iterator[Claim]:
         return
     found = trouble(node, facts)
     if found is not None and not may_be_converted(function, facts):
-        reason = f" ({function.unconverted.value})" if function.unconverted is not None else ""
-        message = f"`{found.what}` needs AutoGraph, which does not convert `{function.display}`{reason} (TensorFlow: {found.error}). {_instead(function)}"
+        message = f"`{found.what}` needs AutoGraph, {_why(function)} (TensorFlow: {found.error}). {_instead(function)}"
         yield Claim(node, message, because=(found.value,))
 
 
@@ -132,6 +134,37 @@ def _is_reported_elsewhere(function: FunctionFacts, facts: Facts) -> bool:
     return any(outer is not None and (outer.stoppers or outer.roles & {"elements", "dataset"}) for outer in around)
 
 
+def _why(function: FunctionFacts) -> str:
+    """Why AutoGraph leaves the function alone, as a clause."""
+    name = f"`{function.display}`"
+    last = function.unconverted_steps[-1].how if function.unconverted_steps else ""
+    match function.unconverted:
+        case Unconverted.CALLBACK:
+            taker = _keeper(function) or (last.partition(" callback")[0] if " callback" in last else "")
+            return f"and `{taker}` calls {name} without converting it" if taker else f"and {name} is called without being converted"
+        case Unconverted.STOPPED | Unconverted.CALLER:
+            caller = last.removeprefix("called by ") if last.startswith("called by ") else ""
+            whose = f"`{caller}`, which calls it," if caller.isidentifier() else "its caller"
+            return f"which does not convert {name}, because {whose} is not converted"
+        case Unconverted.AUTOGRAPH_FALSE | Unconverted.DO_NOT_CONVERT:
+            return f"which does not convert {name} because of `{function.unconverted.value}`"
+        case None:
+            return f"which does not convert {name}"
+    return f"which does not convert {name}: {function.unconverted.value}"
+
+
+def _keeper(function: FunctionFacts) -> str:
+    """The decorator that keeps the function as it is and calls it: "tf.custom_gradient", or ""."""
+    return next((f"tf.{name}" for name in _KEEPERS if f"tensorflow.{name}" in function.decorators), "")
+
+
 def _instead(function: FunctionFacts) -> str:
+    name = f"`{function.display}`"
+    if function.unconverted is Unconverted.CALLBACK:
+        if _keeper(function) == "tf.custom_gradient":  # returns a function, which a tf.function cannot
+            return "Use tf.where or tf.cond, or decorate a helper with tf.function."
+        _, _, converted = function.unconverted_steps[-1].how.partition(" callback in ") if function.unconverted_steps else ("", "", "")
+        nested = f", or define it inside `{converted}`" if converted.isidentifier() and "." not in function.display else ""
+        return f"Decorate {name} with tf.function{nested}."
     advice = _INSTEAD.get(function.unconverted) if function.unconverted is not None else None
     return (advice or "Decorate `{0}` with tf.function, or use tf.where, tf.cond or tf.while_loop.").format(function.display)

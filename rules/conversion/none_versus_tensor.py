@@ -24,7 +24,8 @@ In these messages `retval_` is the function's return value, and a conditional ex
 ## Fix safety
 
 There is no automatic fix. Use a tensor of the right dtype and shape that cannot be mistaken for a result (`tf.constant(-1)`, `float("inf")`), with a flag
-beside it where no such value exists. Create variables before the `if`.
+beside it where no such value exists. Create variables before the `if`. A conditional expression whose arms are calls that return nothing is an `if`/`else`
+statement.
 
 ## References
 
@@ -144,8 +145,18 @@ def _ternary(node: cst.IfExp, facts: Facts) -> Iterator[Claim]:
         return
     path = _none_path(facts.value(node.body), facts.value(node.orelse))
     if path:
-        message = f"`{facts.source(node)}` is None {path}: the test is a tensor, and neither arm can yield None (TensorFlow: ValueError). {_INSTEAD}"
+        message = (
+            f"`{facts.source(node)}` is None {path}: the test is a tensor, and neither arm can yield None (TensorFlow: ValueError). {_for_arms(node, facts)}"
+        )
         yield Claim(node, message, because=(facts.value(node.test),))
+
+
+def _for_arms(node: cst.IfExp, facts: Facts) -> str:
+    """What to write instead of a conditional expression; as a statement it is there for what its arms do."""
+    if not isinstance(facts.parent(node), cst.Expr):
+        return _INSTEAD
+    both = all(isinstance(arm, cst.Call) and facts.value(arm).is_none for arm in (node.body, node.orelse))
+    return "Both calls return nothing. Write an `if`/`else` statement." if both else "Write an `if` statement."
 
 
 def _returned(split: Split, facts: Facts) -> Iterator[Claim]:

@@ -123,6 +123,7 @@ def _found(node: Suspect, facts: Facts) -> tuple[cst.CSTNode, str, Value] | None
     return None
 
 
+_LONG = 20  # characters; a longer expression is named once in a message
 _ERROR = "(TensorFlow: OperatorNotAllowedInGraphError)"
 
 
@@ -136,16 +137,29 @@ def is_python_range(node: cst.BaseExpression) -> bool:
     return isinstance(node, cst.Call) and isinstance(node.func, cst.Name) and node.func.value == "range"
 
 
+def _iterated(source: cst.BaseExpression, facts: Facts) -> str:
+    """As `_named`, after a quotation that holds the expression."""
+    return _named(source, facts) if isinstance(source, (cst.Name, cst.Attribute)) or is_python_range(source) else "a tensor"
+
+
+def _is_long(source: cst.BaseExpression, facts: Facts) -> bool:
+    return len(str(facts.source(source))) > _LONG
+
+
+def _unstacked(source: cst.BaseExpression, facts: Facts) -> str:
+    return "Use tf.unstack on it." if _is_long(source, facts) else f"Use `tf.unstack({facts.source(source)})`."
+
+
 def _taken(node: cst.CSTNode, source: cst.BaseExpression, what: str, facts: Facts) -> tuple[cst.CSTNode, str, Value] | None:
     value = facts.value(source)
     if not has_no_python_elements(value):
         return None
-    return node, f"{what} iterates over {_named(source, facts)} {_ERROR}. {_unstack(source, value, facts)}", value
+    return node, f"{what} iterates over {_iterated(source, facts)} {_ERROR}. {_unstack(source, value, facts)}", value
 
 
 def _unstack(source: cst.BaseExpression, value: Value, facts: Facts) -> str:
     if value.shape and isinstance(value.shape[0], int):
-        return f"Use `tf.unstack({facts.source(source)})`."
+        return _unstacked(source, facts)
     return "Use tf.unstack where the length is known while tracing, or one operation on the whole tensor."
 
 
@@ -172,5 +186,5 @@ def _unpacked(
 
 def _advice(source: cst.BaseExpression | None, value: Value, facts: Facts, *, row: bool) -> str:
     if source is not None:
-        return f"Use `tf.unstack({facts.source(source)})`."
+        return _unstacked(source, facts)
     return "Bind one name and index it, or unpack `tf.unstack(...)` of it inside the loop." if row else "Unpack `tf.unstack(...)` of it."

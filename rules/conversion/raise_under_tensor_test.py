@@ -79,10 +79,14 @@ def check(node: cst.FunctionDef, facts: Facts) -> Iterator[Claim]:
 
 
 def _message(found: StagedRaise, facts: Facts) -> str:
-    what = "raise" if isinstance(found.node, cst.Raise) else "assert"
     where = f"`{header(found.under, facts)}`"
     if isinstance(found.under, cst.If):
-        place = f"on one path of {where}, which a tensor decides: TensorFlow traces both paths"
+        place = f"on one path of {where}, which a tensor decides"
+        traced = "TensorFlow runs both paths once to build the graph"
     else:
-        place = f"in the body of {where}, which TensorFlow stages: it traces the body whatever the data"
-    return f"`{facts.source(found.node)}` stands {place}, and the {what} ends the first trace. Use tf.debugging.assert_* or tf.debugging.Assert."
+        place = f"in the body of {where}, which becomes a loop of the graph"
+        traced = "TensorFlow runs the body once to build the graph"
+    return (
+        f"`{facts.source(found.node)}` stands {place}. {traced}, so the error is raised at the first call, whatever the data. "
+        "Use tf.debugging.assert_* or tf.debugging.Assert."
+    )

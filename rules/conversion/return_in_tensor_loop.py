@@ -22,7 +22,7 @@ returns, and fails when an `if` on a tensor, a `continue` or a `break` lets some
 ## Fix safety
 
 There is no automatic fix. Keep the result in a variable that is defined before the loop, with the right dtype, and leave the loop by `break`, which is
-supported in all these loops.
+supported in all these loops. In place of a bare `return`, `break` is enough where nothing follows the loop; what follows goes under a flag.
 
 ## References
 
@@ -134,15 +134,40 @@ def _unsupported(node: cst.Return, loop: LoopReturn, facts: Facts) -> bool:
 
 def _message(loop: LoopReturn, facts: Facts) -> str:
     what = f"`{facts.source(loop.guilty)}` stands in the loop `{header(loop.node, facts)}`"
-    instead = "Keep the result in a variable defined before the loop and `break`."
+    instead = _instead(loop, facts)
     if loop.staging is Staging.DATASET:
         return f"{what}, and a loop over a dataset or iterator cannot return (TensorFlow: NotImplementedError). {instead}"
     if Exit.FAULT in loop.exit:
         return f"{what}, which a tensor decides, and not every iteration returns (TensorFlow: NotImplementedError). {instead}"
-    if loop.exit is Exit.RETURNS and not _in_python_loop(loop, facts):
-        error = "NotImplementedError" if loop.guilty.value is None or facts.value(loop.guilty.value).is_none else "ValueError"
+    if _in_python_loop(loop, facts):
+        why = "and in a Python loop inside of it, which a tensor cannot end"
+        return f"{what}, which a tensor decides, {why} (TensorFlow: ValueError or NotImplementedError). {instead}"
+    if loop.exit is Exit.RETURNS:
+        error = "NotImplementedError" if _is_bare(loop.guilty, facts) else "ValueError"
         return f"{what}, which a tensor decides, and a graph loop can only return tensors and numbers (TensorFlow: {error}). {instead}"
-    return (
-        f"{what}, which a tensor decides, and does not return where the Python test before it is false (TensorFlow: ValueError or "
-        f"NotImplementedError). {instead}"
-    )
+    when = "that is false while tracing, so the loop" if loop.exit is Exit.FALLS else "and where that is false while tracing, the loop"
+    return f"{what}, which a tensor decides, and under a Python test {when} has no value to return (TensorFlow: ValueError or NotImplementedError). {instead}"
+
+
+def _is_bare(node: cst.Return, facts: Facts) -> bool:
+    return node.value is None or facts.value(node.value).is_none
+
+
+def _instead(loop: LoopReturn, facts: Facts) -> str:
+    if not all(_is_bare(one, facts) for one in loop.returns or [loop.guilty]):
+        return "Keep the result in a variable defined before the loop and `break`."
+    return "Use `break`, and put the code after the loop under a flag." if _goes_on(loop.node, facts) else "Use `break`."
+
+
+def _goes_on(loop: cst.CSTNode, facts: Facts) -> bool:
+    """Whether the function has anything to do after the loop: a statement that follows, or another turn of a loop around it."""
+    inner = loop
+    for outer in facts.ancestors(loop):
+        if isinstance(outer, cst.IndentedBlock) and outer.body[-1] is not inner:
+            return True
+        if isinstance(outer, (cst.FunctionDef, cst.Lambda)):
+            return False
+        if isinstance(outer, (cst.For, cst.While)):
+            return True
+        inner = outer
+    return False

@@ -90,21 +90,39 @@ def _message(split: Split, facts: Facts) -> str:
     test = facts.source(split.node.test)
     returns = split.returns()
     path = "when the test is false" if split.missing == "else" else "when the test is true"
-    what = f"`if {test}` returns (line {facts.line(returns[0])})" if returns else f"`if {test}` holds a return"
-    return f"{what}, but not {path}: an `if` on a tensor must return on both paths within one block (TensorFlow: ValueError). {_instead(split, facts)}"
+    word = "elif" if _is_elif(split.node, facts) else "if"
+    what = f"`{word} {test}` returns (line {facts.line(returns[0])})" if returns else f"`{word} {test}` holds a return"
+    return f"{what}, but not {path}: an `if` on a tensor must `return` in both branches, or in neither (TensorFlow: ValueError). {_instead(split, facts)}"
+
+
+def _is_elif(node: cst.If, facts: Facts) -> bool:
+    parent = facts.parent(node)
+    return isinstance(parent, cst.If) and parent.orelse is node
 
 
 def _instead(split: Split, facts: Facts) -> str:
     returns = split.returns()
     if returns and all(one.value is None for one in returns):
         return "Turn the guard around: put the rest of the function under the opposite test."
-    parent = facts.parent(split.node)
-    if isinstance(parent, cst.If) and parent.orelse is split.node:
-        return "What follows an `elif` chain belongs to its first `if` only: add an `else` that returns, or start a new `if` instead of `elif`."
+    if _is_elif(split.node, facts):
+        if _return_follows(split.node, facts):
+            return "The final `return` counts only as the `else` of the first `if`. Add `else: return ...`, or use separate `if`s."
+        return "Add `else: return ...`, or set a variable in every branch and return it at the end."
     frames = facts.frames(split.node)
     if frames and not frames[0].is_function:
         return f"What follows the {_block(frames[0])} around it does not count: return inside that block too, or set a variable and return it at the end."
     return "Return a value on both paths, or set a variable in both branches and return it at the end."
+
+
+def _return_follows(node: cst.If, facts: Facts) -> bool:
+    """Whether the block of an `elif` chain goes on with a return after the chain."""
+    chain: cst.CSTNode = node
+    for above in facts.ancestors(node):
+        if isinstance(above, cst.IndentedBlock):
+            following = above.body[next(k for k, one in enumerate(above.body) if one is chain) + 1 :]
+            return any(isinstance(small, cst.Return) for one in following if isinstance(one, cst.SimpleStatementLine) for small in one.body)
+        chain = above
+    return False
 
 
 def _block(frame: Frame) -> str:

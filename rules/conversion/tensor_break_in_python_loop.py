@@ -37,8 +37,9 @@ from collections.abc import Iterator
 import libcst as cst
 
 from tflint_graph.flow.lowering import converted, in_graph_loop, lower
-from tflint_graph.rule_api import CONVERTED, Claim, Facts, Frame, Rule, Severity, Staging
+from tflint_graph.rule_api import CONVERTED, Claim, Facts, Frame, LoopFacts, Rule, Severity, Staging
 from tflint_graph.rules.conversion._stopped import header
+from tflint_graph.rules.conversion._structure import staged_dtype
 from tflint_graph.source.blocks import Loop
 
 RULE = Rule(
@@ -163,6 +164,19 @@ def _test(node: cst.While, facts: Facts) -> Iterator[Claim]:
         return
     message = (
         f"`while {facts.source(node.test)}` starts with a Python value, so Python unrolls it while tracing, and after one iteration its test is a tensor "
-        "(TensorFlow: NotImplementedError). Start with a tensor, for example `tf.constant(...)`."
+        f"(TensorFlow: NotImplementedError). {_start(node, loop, facts)}"
     )
     yield Claim(node, message, because=(loop.test_after,))
+
+
+def _start(node: cst.While, loop: LoopFacts, facts: Facts) -> str:
+    """Which name of the test to start as a tensor."""
+    for name in loop.names.values():
+        if not name.assigned_in_body or not name.before.has_const or not name.first.is_staged or not facts.reads_of(name.name, node.test):
+            continue
+        start, own = name.before.const, staged_dtype(name.before)
+        if isinstance(start, (bool, int, float)):
+            dtype = "" if name.first.dtype in (None, own) else f", tf.{name.first.dtype}"
+            shown = f"{start:g}" if isinstance(start, float) and abs(start) >= 1e5 else repr(start)
+            return f"Start `{name.name}` as `tf.constant({shown}{dtype})`."
+    return "Start with a tensor, for example `tf.constant(...)`."

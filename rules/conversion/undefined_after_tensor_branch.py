@@ -146,7 +146,7 @@ def _loop(node: Loop, facts: Facts) -> Iterator[Claim]:
         why = _why(node, name, facts)
         if why:
             message = (
-                f"`{name.name}` is not defined before the loop `{header(node, facts)}`{why} (TensorFlow: ValueError). Give it a value of the same type before "
+                f"`{name.name}` has no value before the loop `{header(node, facts)}`{why} (TensorFlow: ValueError). Give it a value of the same type before "
                 f"the loop."
             )
             yield Claim(node, message, because=(facts.value(condition(node)),))
@@ -157,15 +157,15 @@ def _why(node: Loop, name: NameFlow, facts: Facts) -> str:
     """Why TensorFlow cannot define the name itself, or "" where it can."""
     loop = facts.loop(node)
     if loop is not None and (name.read_after or _is_state(name.name)) and (loop.staging is Staging.DATASET or loop.iterable.ragged is not None):
-        return ", which runs over a dataset or iterator, and it is read after it" if loop.iterable.ragged is None else ", and it is read after it"
+        return ", which runs over a dataset or iterator, and it is read after the loop" if loop.iterable.ragged is None else ", and it is read after the loop"
     if _read_too_early(node, name, facts):
-        return ", and a branch that a tensor decides reads it before it is defined"
+        return ", and a branch that a tensor decides reads it before it is set"
     if _some_iterations(node, name.name, facts):
-        return ", is not defined in every iteration, and is read later"
+        return ", and some iterations do not set it"
     if not name.read_after:
         return ""
     if name.body.kind in _OBJECTS or (name.body.is_python and name.body.pytype in _NO_PLACEHOLDER):
-        return ", is no tensor or number, and is read after it"
+        return ", is no tensor or number, and is read after the loop"
     return ""
 
 

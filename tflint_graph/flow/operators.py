@@ -267,7 +267,7 @@ def element_of(v: Value) -> Value:
     if v.kind is Kind.PYTHON:
         if v.pytype == "range":
             return INT
-        if v.pytype == "dict":
+        if v.pytype in ("dict", "OrderedDict", "defaultdict", "Counter"):
             return STR if v.items and all(isinstance(k, str) for k, _ in v.items) else UNKNOWN
         if v.pytype in ("str",):
             return STR

@@ -29,6 +29,7 @@ class Parameters(Declarations):
     def __init__(self, project: Project, trace_map: TraceMap) -> None:
         super().__init__(project, trace_map)
         self._params: dict[FunctionId, dict[str, Value]] = {}
+        self._certainty: dict[FunctionId, bool | None] = {}
         self._traced_regions = {project.region_of(function) for function, traced in trace_map.traced.items() if traced.contexts() & _IN_GRAPH}
 
     def params(self, function: FunctionId) -> dict[str, Value]:
@@ -113,10 +114,16 @@ class Parameters(Declarations):
 
         None when the links are likenesses and none of the callers they name makes the call: then nothing speaks for it.
         """
+        if function not in self._certainty:
+            self._certainty[function] = None  # a caller that only this function leads to
+            self._certainty[function] = self._find_certainty(function)
+        return self._certainty[function]
+
+    def _find_certainty(self, function: FunctionId) -> bool | None:
         traced = self.trace_map.traced.get(function)
         if traced is None or any(way.certain for way in traced.ways):
             return True
-        seen = False
+        likely = False
         for way in traced.ways:
             if way.role != "callee" or not way.steps:
                 return False
@@ -124,13 +131,13 @@ class Parameters(Declarations):
             region = self._region_at(step.path, step.line)
             outcome = self.outcome(region) if region is not None else None
             if outcome is None or region is None:
-                seen = True
+                likely = True
             elif any(not eager for _, eager in outcome.outgoing.get(function, ())):
-                caller = self.trace_map.traced.get(region)
-                if caller is not None and any(w.certain for w in caller.ways):
+                caller = self.certainly_traced(region) if region in self.trace_map.traced else False
+                if caller:
                     return True
-                seen = True
-        return False if seen else None
+                likely = likely or caller is False
+        return False if likely else None
 
     def handed_over_in(self, function: FunctionId) -> list[FunctionId]:
         """The regions that hand the function to a library as a callback."""

@@ -159,7 +159,6 @@ class FileIndex:
     relative imports are made absolute with `module`. Imports inside functions are bindings of that function: ("import", DOTTED).
     `star_imports` lists modules imported with `*`. `assignments` holds every module-level assignment to a plain name, in order.
     `functions` includes the pseudo-function "<module>" whose calls and bindings are those of the module's own statements (class bodies included).
-    `noqa` maps a line to the codes suppressed there (empty: all).
     """
 
     path: str
@@ -171,7 +170,6 @@ class FileIndex:
     functions: dict[str, FunctionIndex] = field(default_factory=dict)
     classes: dict[str, ClassIndex] = field(default_factory=dict)
     assignments: dict[str, tuple[Assignment, ...]] = field(default_factory=dict)
-    noqa: dict[int, frozenset[str]] = field(default_factory=dict)
     runs_eagerly: bool = False
     # The module's own statements call tf.config.run_functions_eagerly(True): its tf.functions are never traced.
     foreign_stores: frozenset[str] = frozenset()

@@ -17,7 +17,7 @@ from typing import Any
 from tflint_graph.index.model import Assignment, Call, ClassIndex, FileIndex, FunctionIndex, Parameter, Stopper
 
 # Change the first part whenever the index or what it records changes.
-FORMAT = f"8-{sys.implementation.cache_tag}-{marshal.version}"
+FORMAT = f"9-{sys.implementation.cache_tag}-{marshal.version}"
 
 _FUNCTION_FIELDS = tuple(FunctionIndex.__dataclass_fields__)
 _CLASS_FIELDS = tuple(ClassIndex.__dataclass_fields__)
@@ -44,7 +44,6 @@ def pack(index: FileIndex) -> bytes:
         functions,
         [tuple([getattr(entry, name) for name in _CLASS_FIELDS]) for entry in index.classes.values()],
         {name: tuple([(a.line, a.end_line, a.symbol) for a in found]) for name, found in index.assignments.items()},
-        index.noqa,
         index.environment_writes,
         index.foreign_stores,
         index.runs_eagerly,
@@ -55,9 +54,7 @@ def pack(index: FileIndex) -> bytes:
 def unpack(packed: bytes) -> FileIndex:
     """The FileIndex that `pack` was given. Raises ValueError for bytes that are none."""
     try:
-        path, module, digest, lines, imports, stars, functions, classes, assignments, noqa, environment, stores, eagerly = marshal.loads(
-            zlib.decompress(packed)
-        )
+        path, module, digest, lines, imports, stars, functions, classes, assignments, environment, stores, eagerly = marshal.loads(zlib.decompress(packed))
         index = FileIndex(path, module, digest, lines, imports, stars)
         for values in functions:
             entry = FunctionIndex(*values)
@@ -73,7 +70,6 @@ def unpack(packed: bytes) -> FileIndex:
             cls = ClassIndex(*values)
             index.classes[cls.qualname] = cls
         index.assignments = {name: tuple([Assignment(*a) for a in found]) for name, found in assignments.items()}
-        index.noqa = noqa
         index.environment_writes = environment
         index.foreign_stores = stores
         index.runs_eagerly = eagerly

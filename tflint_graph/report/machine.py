@@ -6,14 +6,15 @@ import json
 from collections import Counter
 
 from tflint_graph.findings import Finding, Fix, Report, Severity
+from tflint_graph.report.wording import frequencies
 
 FORMAT_VERSION = 1
 
 
-def as_json(report: Report) -> str:
-    """The whole report as one JSON object, `{"version", "findings", "errors", "summary"}`."""
+def as_json(report: Report, *, statistics: bool = False) -> str:
+    """The whole report as one JSON object, `{"version", "findings", "errors", "summary"}`; `statistics` adds how often each rule fired."""
     by_severity = Counter(finding.severity for finding in report.findings)
-    data = {
+    data: dict[str, object] = {
         "version": FORMAT_VERSION,
         "findings": [_finding(finding) for finding in report.findings],
         "errors": [{"path": error.path, "line": error.line, "reason": error.reason} for error in report.errors],
@@ -24,6 +25,8 @@ def as_json(report: Report) -> str:
             "traced_functions": report.summary.traced,
         },
     }
+    if statistics:
+        data["statistics"] = [{"code": code, "name": name, "severity": severity, "count": number} for number, code, severity, name in frequencies(report)]
     return json.dumps(data, indent=2, ensure_ascii=True) + "\n"
 
 

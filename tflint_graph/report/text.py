@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-from collections import Counter
-
 from tflint_graph.findings import Finding, Report
-from tflint_graph.report.wording import closing_line
+from tflint_graph.report.wording import closing_line, frequencies
 
 
 def concise(report: Report) -> str:
@@ -24,11 +22,9 @@ def full(report: Report) -> str:
 
 def statistics(report: Report) -> str:
     """How often each rule fired, most frequent first, and the closing line."""
-    counts = Counter((finding.code, finding.severity.value, finding.name) for finding in report.findings)
-    width = len(str(max(counts.values(), default=0)))
-    rows = [
-        f"{number:>{width}}  {code}  {severity:7}  {name}" for (code, severity, name), number in sorted(counts.items(), key=lambda item: (-item[1], item[0]))
-    ]
+    counts = frequencies(report)
+    width = len(str(max((number for number, *_ in counts), default=0)))
+    rows = [f"{number:>{width}}  {code}  {severity:7}  {name}" for number, code, severity, name in counts]
     return "\n".join([*rows, closing_line(report)]) + "\n"
 
 

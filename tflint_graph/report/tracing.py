@@ -8,24 +8,25 @@ from collections.abc import Iterator, Sequence
 from tflint_graph.analyse import shown
 from tflint_graph.findings import Report
 from tflint_graph.link.model import Traced, Tracing
-from tflint_graph.report.wording import looked_at
+from tflint_graph.report.wording import looked_at, problems
 
 FORMAT_VERSION = 1
 
 
 def as_text(traced: Sequence[tuple[Traced, int]], report: Report) -> str:
     """Each traced function with its line, its contexts, and below it every way that leads there."""
-    return "\n".join([*lines(traced), looked_at(report)]) + "\n"
+    return "\n".join([*lines(traced), looked_at(report) + problems(report)]) + "\n"
 
 
 def lines(traced: Sequence[tuple[Traced, int]]) -> Iterator[str]:
     """The lines of `as_text` without the closing one."""
     for function, line in traced:
-        contexts = " and ".join(sorted({way.context.value for way in function.ways}))
+        several = sorted({way.context.value for way in function.ways})
+        contexts = " and ".join(several)
         eager = ", also called from eager code" if function.reached_eagerly else ""
         yield f"{shown(function.function.path)}:{line}: {function.function.qualname}: {contexts}{eager}"
         for way in function.ways:
-            yield f"    {_way(way)}"
+            yield f"    {_way(way, with_context=len(several) > 1)}"
 
 
 def as_json(traced: Sequence[tuple[Traced, int]], report: Report) -> str:
@@ -59,11 +60,12 @@ def as_json(traced: Sequence[tuple[Traced, int]], report: Report) -> str:
     return json.dumps(data, indent=2) + "\n"
 
 
-def _way(way: Tracing) -> str:
+def _way(way: Tracing, *, with_context: bool) -> str:
+    """The chain and what is to be said about it; the context only where the function has several."""
     chain = " > ".join(f"{step.how} ({shown(step.path)}:{step.line})" for step in way.steps)
-    notes = [way.context.value]
+    notes = [way.context.value] if with_context else []
     if way.unconverted is not None:
         notes.append(way.unconverted.value)
     if not way.certain:
         notes.append("likely, not certain")
-    return f"{chain}  [{'; '.join(notes)}]"
+    return f"{chain}  [{'; '.join(notes)}]" if notes else chain
