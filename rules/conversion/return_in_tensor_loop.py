@@ -145,8 +145,8 @@ def _message(loop: LoopReturn, facts: Facts) -> str:
     if loop.exit is Exit.RETURNS:
         error = "NotImplementedError" if _is_bare(loop.guilty, facts) else "ValueError"
         return f"{what}, which a tensor decides, and a graph loop can only return tensors and numbers (TensorFlow: {error}). {instead}"
-    when = "that is false while tracing, so the loop" if loop.exit is Exit.FALLS else "and where that is false while tracing, the loop"
-    return f"{what}, which a tensor decides, and under a Python test {when} has no value to return (TensorFlow: ValueError or NotImplementedError). {instead}"
+    when = " that is false while tracing, so the loop" if loop.exit is Exit.FALLS else ": where that is false while tracing, the loop"
+    return f"{what}, which a tensor decides, and under a Python test{when} has no value to return (TensorFlow: ValueError or NotImplementedError). {instead}"
 
 
 def _is_bare(node: cst.Return, facts: Facts) -> bool:
@@ -156,18 +156,21 @@ def _is_bare(node: cst.Return, facts: Facts) -> bool:
 def _instead(loop: LoopReturn, facts: Facts) -> str:
     if not all(_is_bare(one, facts) for one in loop.returns or [loop.guilty]):
         return "Keep the result in a variable defined before the loop and `break`."
-    return "Use `break`, and put the code after the loop under a flag." if _goes_on(loop.node, facts) else "Use `break`."
+    return "Use `break`, and put the code after the loop under a flag." if _goes_on(loop.guilty, facts) else "Use `break`."
 
 
-def _goes_on(loop: cst.CSTNode, facts: Facts) -> bool:
-    """Whether the function has anything to do after the loop: a statement that follows, or another turn of a loop around it."""
-    inner = loop
-    for outer in facts.ancestors(loop):
-        if isinstance(outer, cst.IndentedBlock) and outer.body[-1] is not inner:
-            return True
-        if isinstance(outer, (cst.FunctionDef, cst.Lambda)):
+def _goes_on(node: cst.Return, facts: Facts) -> bool:
+    """Whether the function has anything to do after the innermost loop around the return: a statement that follows, or another turn of an outer loop."""
+    inner: cst.CSTNode = node
+    in_loop = True
+    for outer in facts.ancestors(node):
+        if isinstance(outer, cst.FunctionDef):
             return False
         if isinstance(outer, (cst.For, cst.While)):
+            if not in_loop:
+                return True
+            in_loop = False
+        elif not in_loop and isinstance(outer, cst.IndentedBlock) and outer.body[-1] is not inner:
             return True
         inner = outer
     return False

@@ -17,7 +17,7 @@ from typing import Any
 from tflint_graph.index.model import Assignment, Call, ClassIndex, FileIndex, FunctionIndex, Parameter, Stopper
 
 # Change the first part whenever the index or what it records changes.
-FORMAT = f"9-{sys.implementation.cache_tag}-{marshal.version}"
+FORMAT = f"10-{sys.implementation.cache_tag}-{marshal.version}"
 
 _FUNCTION_FIELDS = tuple(FunctionIndex.__dataclass_fields__)
 _CLASS_FIELDS = tuple(ClassIndex.__dataclass_fields__)
@@ -26,14 +26,14 @@ _HOT_BYTES = 5_000_000  # of packed indexes; as objects they take twelve times a
 
 def pack(index: FileIndex) -> bytes:
     """A FileIndex as bytes."""
-    functions = []
+    functions: dict[str, bytes] = {}
     for entry in index.functions.values():
         values: list[Any] = [getattr(entry, name) for name in _FUNCTION_FIELDS]
         values[_KINDS] = _mask(entry.kinds)
         values[_PARAMS] = tuple([(p.name, p.kind, p.annotation, p.default, p.has_default) for p in entry.params])
         values[_STOPPERS] = tuple([(s.code, s.line, s.column, s.end_line, s.end_column, s.detail) for s in entry.stoppers])
         values[_CALLS] = tuple([tuple(call) for call in entry.calls])
-        functions.append(tuple(values))
+        functions[entry.qualname] = marshal.dumps(tuple(values))
     plain = (
         index.path,
         index.module,
@@ -55,17 +55,7 @@ def unpack(packed: bytes) -> FileIndex:
     """The FileIndex that `pack` was given. Raises ValueError for bytes that are none."""
     try:
         path, module, digest, lines, imports, stars, functions, classes, assignments, environment, stores, eagerly = marshal.loads(zlib.decompress(packed))
-        index = FileIndex(path, module, digest, lines, imports, stars)
-        for values in functions:
-            entry = FunctionIndex(*values)
-            entry.kinds = _kinds(values[_KINDS])
-            if entry.params:
-                entry.params = tuple([Parameter(*p) for p in values[_PARAMS]])
-            if entry.stoppers:
-                entry.stoppers = tuple([Stopper(*s) for s in values[_STOPPERS]])
-            if entry.calls:
-                entry.calls = tuple([Call(*c) for c in values[_CALLS]])
-            index.functions[entry.qualname] = entry
+        index = FileIndex(path, module, digest, lines, imports, stars, _LazyFunctions(functions))
         for values in classes:
             cls = ClassIndex(*values)
             index.classes[cls.qualname] = cls
@@ -76,6 +66,47 @@ def unpack(packed: bytes) -> FileIndex:
         return index
     except (zlib.error, EOFError, TypeError, ValueError) as error:
         raise ValueError(f"not a packed index: {error}") from None
+
+
+class _LazyFunctions(dict[str, FunctionIndex]):
+    """The functions of an unpacked file. Each is unpacked when it is first looked at: from other files, one or two are."""
+
+    __hash__ = None  # type: ignore[assignment]
+
+    def __init__(self, packed: dict[str, bytes]) -> None:
+        super().__init__(packed)  # type: ignore[arg-type]
+
+    def __getitem__(self, qualname: str) -> FunctionIndex:
+        found: FunctionIndex | bytes = super().__getitem__(qualname)
+        if isinstance(found, bytes):
+            found = _unpack_function(found)
+            self[qualname] = found
+        return found
+
+    def get(self, qualname: str, default: Any = None) -> Any:
+        return self[qualname] if qualname in self else default
+
+    def values(self) -> Any:
+        return [self[qualname] for qualname in self]
+
+    def items(self) -> Any:
+        return [(qualname, self[qualname]) for qualname in self]
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, dict) and dict(self.items()) == dict(other.items())
+
+
+def _unpack_function(packed: bytes) -> FunctionIndex:
+    values = marshal.loads(packed)
+    entry = FunctionIndex(*values)
+    entry.kinds = _kinds(values[_KINDS])
+    if entry.params:
+        entry.params = tuple([Parameter(*p) for p in values[_PARAMS]])
+    if entry.stoppers:
+        entry.stoppers = tuple([Stopper(*s) for s in values[_STOPPERS]])
+    if entry.calls:
+        entry.calls = tuple([Call(*c) for c in values[_CALLS]])
+    return entry
 
 
 def _mask(kinds: frozenset[str]) -> int:
