@@ -137,7 +137,17 @@ class Parameters(Declarations):
                 if caller:
                     return True
                 likely = likely or caller is False
+            elif any(self._fills_in(function, callee) for callee in outcome.outgoing):
+                likely = likely or (region in self.trace_map.traced and self.certainly_traced(region) is not None)
         return False if likely else None
+
+    def _fills_in(self, function: FunctionId, called: FunctionId) -> bool:
+        """Whether a method is an override of a called method that does nothing but raise: some subclass's override runs instead."""
+        base, index = self.owner_class(called), self.project.function(called)
+        owner = self.owner_class(function)
+        if base is None or owner is None or index is None or called.qualname.rpartition(".")[2] != function.qualname.rpartition(".")[2]:
+            return False
+        return "Raise" in index.kinds and "Return" not in index.kinds and base in self.project.bases(owner)
 
     def handed_over_in(self, function: FunctionId) -> list[FunctionId]:
         """The regions that hand the function to a library as a callback."""
