@@ -71,8 +71,6 @@ def unpack(packed: bytes) -> FileIndex:
 class _LazyFunctions(dict[str, FunctionIndex]):
     """The functions of an unpacked file. Each is unpacked when it is first looked at: from other files, one or two are."""
 
-    __hash__ = None  # type: ignore[assignment]
-
     def __init__(self, packed: dict[str, bytes]) -> None:
         super().__init__(packed)  # type: ignore[arg-type]
 

@@ -23,6 +23,10 @@ from tflint_graph.source.text import SourceError
 # Gives the packed index for a key, making (and keeping) it with the function when it has none.
 Cached = Callable[[str, Callable[[], bytes]], bytes]
 
+MANY_FILES = 3000
+HOT_BYTES = 10_000_000  # of packed indexes kept as objects too, which take twelve times as much
+HOT_BYTES_OF_MANY = 3_000_000  # the same in a project that fills the memory otherwise
+
 
 @dataclass(slots=True)
 class Counts:
@@ -55,7 +59,7 @@ def load_project(
     modules = Modules(root, paths)
     classes = ClassTable()
     components = Components(modules)
-    files = PackedIndexes()
+    files = PackedIndexes(hot_bytes=HOT_BYTES if len(paths) < MANY_FILES else HOT_BYTES_OF_MANY)
     telling: list[str] = []
     with paused_collector():
         for path in _gate(paths, read, modules, errors, counts):
