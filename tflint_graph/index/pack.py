@@ -82,7 +82,10 @@ class _LazyFunctions(dict[str, FunctionIndex]):
         return found
 
     def get(self, qualname: str, default: Any = None) -> Any:
-        return self[qualname] if qualname in self else default
+        try:
+            return self[qualname]
+        except KeyError:
+            return default
 
     def values(self) -> Any:
         return [self[qualname] for qualname in self]
