@@ -13,7 +13,7 @@ from tflint_graph.flow.array_calls import ARRAY_MAKERS, joined_tensors, made_arr
 from tflint_graph.flow.lattice import any_element, is_nest, join
 from tflint_graph.flow.results import dtype_argument, dtype_of, shape_argument, structured
 from tflint_graph.flow.values import ANY_DIM, MISSING, PYTHON, UNKNOWN, Kind, Value
-from tflint_graph.index.model import ClassId, FunctionId
+from tflint_graph.index.model import FunctionId
 
 if TYPE_CHECKING:
     from tflint_graph.flow.calls import Bound, Calls
@@ -465,6 +465,3 @@ def _aggregate(self: Calls, name: str, args: list[Value]) -> Value:
     if name in ("any", "all") and args[0].kind is Kind.DATASET and self.scope.converted:
         return Value(Kind.TENSOR, dtype="bool", shape=())
     return UNKNOWN
-
-
-__all__ = ["ClassId", "builtin_call", "special_call"]

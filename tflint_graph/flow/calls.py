@@ -121,7 +121,6 @@ class Calls(Expressions):
             return self._call_instance(callee, bound, node)
         elif kind is Kind.UNKNOWN and isinstance(callee.ref, str):
             return self._library_call(callee, callee.ref, bound, node)
-        self._escape(bound)
         return UNKNOWN
 
     def _as_specified(self, bound: Bound, node: cst.CSTNode) -> Bound:
@@ -132,9 +131,6 @@ class Calls(Expressions):
             return structured(v, why) if v.pytype == "TensorSpec" else v
 
         return Bound([value(v) for v in bound.args], {k: value(v) for k, v in bound.kwargs.items()}, bound.star, bound.double_star)
-
-    def _escape(self, bound: Bound) -> None:
-        """Functions handed to code we do not know may be called with anything."""
 
     # -- the project's own functions -------------------------------------------------------------------------------------------------------------------------
 
@@ -336,6 +332,3 @@ def outer_result(result: Value, *, eager: bool, reason: Reason) -> Value:
 
 def ops_dtype(value: Value) -> str | None:
     return {"int": "int32", "float": "float32", "bool": "bool", "str": "string"}.get(value.pytype or "", value.dtype)
-
-
-__all__ = ["Bound", "Calls", "is_subclass", "outer_result"]

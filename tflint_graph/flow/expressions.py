@@ -9,14 +9,13 @@ import libcst as cst
 
 from tflint_graph.flow import operators as ops
 from tflint_graph.flow.facts import Staging
-from tflint_graph.flow.lattice import branch_join, is_nest, join, join_states
+from tflint_graph.flow.lattice import branch_join, is_nest, join
 from tflint_graph.flow.names import root_of, symbol_of
 from tflint_graph.flow.recorder import Recorder
 from tflint_graph.flow.scope import Scope
 from tflint_graph.flow.values import MISSING, NONE, PYTHON, UNBOUND, UNKNOWN, Kind, Reason, Value
 from tflint_graph.flow.world import World
 from tflint_graph.index.model import ClassId, FunctionId
-from tflint_graph.link.model import Context
 from tflint_graph.source.literals import literal_value
 from tflint_graph.source.region import Region
 from tflint_graph.source.walk import EXPRESSIONS, children
@@ -533,10 +532,6 @@ class Expressions:
         """What an operator, subscript or `with` gets from the special method of an object of the project."""
         raise NotImplementedError
 
-    def joined_with(self, state: dict[str, Value] | None) -> None:
-        """Join another state into the current one."""
-        self.scope.vars = join_states(self.scope.vars, state)
-
 
 def known_length(v: Value) -> int | None:
     """The number of elements of a Python iterable, where certain."""
@@ -568,6 +563,3 @@ def unpacked(value: Value, count: int, elements: Any) -> list[Value]:
     if value.kind is Kind.PYTHON and value.pytype == "TensorShape":
         element = PYTHON
     return [element if k not in starred else Value(Kind.PYTHON, pytype="list", element=element) for k in range(count)]
-
-
-__all__ = ["Context", "Expressions", "known_length", "staging_of", "unpacked"]

@@ -224,10 +224,6 @@ class Facts:
         """The blocks around `node`, innermost first, ending with its function (or, with `beyond_function`, with the outermost one)."""
         raise NotImplementedError
 
-    def tensor_frame(self, node: cst.CSTNode) -> Frame | None:
-        """The innermost branch or loop around `node`, in its own function, that TensorFlow stages."""
-        raise NotImplementedError
-
     def function(self, node: cst.CSTNode) -> FunctionFacts | None:
         """The innermost def or lambda around `node` (for a def or lambda node, itself); None at module level."""
         raise NotImplementedError

@@ -19,10 +19,8 @@ STR = Value(Kind.PYTHON, pytype="str")
 TRUE = Value(Kind.PYTHON, pytype="bool", const=True)
 FALSE = Value(Kind.PYTHON, pytype="bool", const=False)
 TENSOR = Value(Kind.TENSOR)
-TENSOR_BOOL = Value(Kind.TENSOR, dtype="bool")
 
 NUMBERS = frozenset({"int", "float", "bool", "complex"})
-FLOATING = frozenset({"float16", "bfloat16", "float32", "float64"})
 INTEGRAL = frozenset({"int8", "int16", "int32", "int64", "uint8", "uint16", "uint32", "uint64"})
 
 _ARITHMETIC: dict[type, Callable[[Any, Any], Any]] = {

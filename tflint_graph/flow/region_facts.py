@@ -13,7 +13,7 @@ from tflint_graph.flow.recorder import Recorder
 from tflint_graph.flow.statements import Interpreter
 from tflint_graph.flow.values import UNKNOWN, Kind, Value
 from tflint_graph.index.model import FunctionId
-from tflint_graph.link.model import Context, Unconverted
+from tflint_graph.link.model import Context
 from tflint_graph.source.walk import children, walk
 
 _COMPREHENSIONS = (cst.ListComp, cst.SetComp, cst.DictComp, cst.GeneratorExp)
@@ -233,12 +233,6 @@ class RegionFacts(Facts):
             if isinstance(statement, cst.If) and self.staging(statement) is Staging.TENSOR and _may_jump(statement):
                 yield Frame(statement, "else", self._flow_staging(statement))
 
-    def tensor_frame(self, node: cst.CSTNode) -> Frame | None:
-        for frame in self.frames(node):
-            if frame.is_tensor_flow:
-                return frame
-        return None
-
     def tensor_flow_in(self, function: FunctionFacts) -> cst.CSTNode | None:
         for node in walk(function.node):
             if (
@@ -325,6 +319,3 @@ def _may_jump(node: cst.If) -> bool:
         below = in_loop or isinstance(current, (cst.For, cst.While))
         stack.extend((child, below) for child in children(current))
     return False
-
-
-__all__ = ["RegionFacts", "Unconverted"]

@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 
 from tflint_graph.flow.lattice import TENSORABLE, any_element, broadcast, nest
 from tflint_graph.flow.operators import element_of, operand_shape
-from tflint_graph.flow.values import ANY_DIM, MISSING, NONE, UNKNOWN, Dim, Kind, Reason, Shape, Value
+from tflint_graph.flow.values import ANY_DIM, NONE, UNKNOWN, Dim, Kind, Reason, Shape, Value
 from tflint_graph.knowledge.api import Api
 
 _TENSOR_KINDS = {"tensor": Kind.TENSOR, "variable": Kind.VARIABLE, "dataset": Kind.DATASET, "iterator": Kind.ITERATOR, "tensorarray": Kind.TENSORARRAY}
@@ -306,9 +306,3 @@ def batched(v: Value, size: Dim) -> Value:
     if v.kind is Kind.TENSOR:
         return Value(Kind.TENSOR, dtype=v.dtype, shape=None if v.shape is None else (size, *v.shape), ragged=v.ragged, why=v.why)
     return v
-
-
-__all__ = [
-    "MISSING", "Arguments", "as_tensor", "batched", "dtype_argument", "dtype_of", "leaf_rows", "result_of", "shape_argument", "shown",
-    "structure_of_tensors", "structured",
-]  # fmt: skip

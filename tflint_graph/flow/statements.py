@@ -12,7 +12,7 @@ from tflint_graph.flow.calls import Bound, Calls
 from tflint_graph.flow.container_calls import stored
 from tflint_graph.flow.expressions import known_length, staging_of, unpacked
 from tflint_graph.flow.facts import BranchFacts, LoopFacts, NameFlow, SourceText, Staging
-from tflint_graph.flow.lattice import State, branch_join, is_nest, join, join_states, same_states, staged
+from tflint_graph.flow.lattice import State, branch_join, join, join_states, same_states, staged
 from tflint_graph.flow.names import BlockUse, FunctionNames, imported_names, names_of, parameters_of, root_of, symbol_of
 from tflint_graph.flow.recorder import Recorder
 from tflint_graph.flow.scope import LoopScope, Scope
@@ -56,7 +56,6 @@ class Interpreter(Calls):
         self.nested_ends: dict[int, bool] = {}
         self.nested_results: dict[int, Value] = {}
         self.closures: dict[int, Scope] = {}
-        self.pending: list[tuple[cst.CSTNode, FunctionId, Value | None]] = []
         self._names: dict[tuple[int, bool], FunctionNames] = {}
         self._active: list[int] = []
         self.steps = 0
@@ -304,7 +303,7 @@ class Interpreter(Calls):
             for element, part in zip(target.elements, unpacked(value, len(target.elements), target.elements), strict=True):
                 self.bind(element.value, part, statement)
         elif isinstance(target, cst.Attribute):
-            base = self.eval(target.value)
+            self.eval(target.value)
             self._record(target, value)
             symbol = symbol_of(target)
             if symbol is not None:
@@ -313,7 +312,6 @@ class Interpreter(Calls):
                 if isinstance(target.value, cst.Name) and target.value.value == self.scope.self_name:
                     before = self.attribute_writes.get(target.attr.value)
                     self.attribute_writes[target.attr.value] = value if before is None else join(before, value)
-            del base
         elif isinstance(target, cst.Subscript):
             self._store_item(target, value)
         elif isinstance(target, cst.StarredElement):
@@ -785,6 +783,3 @@ def _returned(scope: Scope, falls_through: bool, reason: Reason) -> Value:
     if len(values) > 1 and scope.staged_returns:
         return staged(found, reason)
     return found
-
-
-__all__ = ["Interpreter", "is_nest"]

@@ -10,8 +10,6 @@ import enum
 from dataclasses import dataclass, replace
 from typing import Any, Final
 
-from tflint_graph.index.model import ClassId, FunctionId
-
 
 class Kind(enum.Enum):
     """What sort of thing a value is while TensorFlow traces."""
@@ -158,10 +156,7 @@ class Value:
 
 
 CONTAINERS = frozenset({"list", "tuple", "dict", "set", "deque", "defaultdict", "OrderedDict", "Counter", "namedtuple"})
-MUTABLE_CONTAINERS = CONTAINERS - {"tuple", "namedtuple"}
 UNKNOWN: Final = Value(Kind.UNKNOWN)
 UNBOUND: Final = Value(Kind.UNBOUND)
 PYTHON: Final = Value(Kind.PYTHON)
 NONE: Final = Value(Kind.PYTHON, pytype="NoneType", const=None)
-
-Ref = str | FunctionId | ClassId

@@ -10,9 +10,9 @@ import builtins
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from tflint_graph.flow.operators import BOOL, INT, STR, constant, dimension
-from tflint_graph.flow.results import Arguments, result_of, shown
-from tflint_graph.flow.values import ANY_DIM, PYTHON, UNKNOWN, Kind, Value
+from tflint_graph.flow.operators import INT, constant, dimension
+from tflint_graph.flow.results import Arguments, result_of
+from tflint_graph.flow.values import PYTHON, UNKNOWN, Kind, Value
 from tflint_graph.index.model import ClassId, FunctionId
 from tflint_graph.knowledge.api import Api, canonical, is_subclass, lookup, method
 from tflint_graph.link.model import Entity
@@ -253,6 +253,3 @@ class World:
 def _label(table: str) -> str:
     """The prefix of a method's dotted name: "tensor" for ragged and sparse tensors too, the canonical class for instances."""
     return "tensor" if table in ("ragged", "sparse") else table
-
-
-__all__ = ["ANY_DIM", "BOOL", "STR", "World", "shown"]
