@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 import traceback
 from collections.abc import Iterable, Iterator, Sequence
 from typing import TYPE_CHECKING
@@ -18,6 +19,7 @@ from tflint_graph.rulebook import load_checks, rulebook
 if TYPE_CHECKING:
     import libcst as cst
 
+    from tflint_graph.flow.analysis import Analysis
     from tflint_graph.flow.region_facts import RegionFacts
     from tflint_graph.flow.values import Reason
     from tflint_graph.rule_api import Claim
@@ -25,6 +27,8 @@ if TYPE_CHECKING:
 
 _TRACED = {Context.CONVERTED, Context.TRACED}
 MAX_BECAUSE = 4
+MANY_FILES = 2000  # in a project of so many, what was learned is forgotten now and then
+FORGET_EVERY = 400  # regions
 
 
 def check_files(project: Project, trace_map: TraceMap, targets: Sequence[str], codes: frozenset[str]) -> tuple[list[Finding], list[FileError]]:
@@ -70,19 +74,26 @@ class _Run:
     """One run of the selected rules over a project."""
 
     def __init__(self, project: Project, trace_map: TraceMap, codes: frozenset[str]) -> None:
-        from tflint_graph.flow.analysis import Analysis
-
         self.project = project
-        self.analysis = Analysis(project, trace_map)
+        self.trace_map = trace_map
+        self.analysis = self.new_analysis()
         self.errors: list[FileError] = []
         self.by_type: dict[type, list[RuleCheck]] = {}
         for check in load_checks(codes, self.errors):
             for kind in check.nodes:
                 self.by_type.setdefault(kind, []).append(check)
 
+    def new_analysis(self) -> Analysis:
+        from tflint_graph.flow.analysis import Analysis
+
+        return Analysis(self.project, self.trace_map)
+
     def check(self, regions: Sequence[FunctionId]) -> tuple[list[Finding], list[FileError]]:
         findings: list[Finding] = []
-        for region in regions:
+        for number, region in enumerate(regions, start=1):
+            if number % FORGET_EVERY == 0 and len(self.project.files) >= MANY_FILES:
+                self.analysis = self.new_analysis()  # answers do not depend on what was asked before; memory does
+                gc.collect()
             try:
                 findings.extend(self.check_region(region))
             except RecursionError:

@@ -23,7 +23,7 @@ from tflint_graph.source.text import decode, split_lines
 
 KEPT_REGIONS = 1500  # parsed regions kept for summaries, some 75 KB each
 KEPT_REGIONS_OF_MANY = 200  # the same in a project whose indexes fill the memory already
-MANY_FILES = 3000
+MANY_FILES = 2000
 KEPT_INTERPRETERS = 100  # regions interpreted as callers of others and not yet checked themselves
 MAX_MODULE_LINES = 3000  # a longer module's own statements are not analysed
 

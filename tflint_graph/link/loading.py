@@ -23,7 +23,7 @@ from tflint_graph.source.text import SourceError
 # Gives the packed index for a key, making (and keeping) it with the function when it has none.
 Cached = Callable[[str, Callable[[], bytes]], bytes]
 
-MANY_FILES = 3000
+MANY_FILES = 2000
 HOT_BYTES = 5_000_000  # of packed indexes kept as objects too, which take twelve times as much
 HOT_BYTES_OF_MANY = 3_000_000  # the same in a project that fills the memory otherwise
 
