@@ -157,9 +157,18 @@ def is_read_later(name: str, frame: Frame, facts: Facts) -> bool:
 
 
 def _sees(read: cst.Name, frame: Frame, loops: list[cst.For | cst.While], line: int, facts: Facts) -> bool:
-    if any(f.node is frame.node and f.part == frame.part for f in facts.frames(read, beyond_function=True)):
+    if any(f.node is frame.node and f.part == frame.part for f in facts.frames(read, beyond_function=True)) or _adds_only(read, facts):
         return False
     around = list(facts.ancestors(read))
     if any(loop in around for loop in loops):
         return frame.node not in around or frame.is_loop
     return frame.node not in around and facts.line(read) > line
+
+
+def _adds_only(read: cst.Name, facts: Facts) -> bool:
+    """`name.append(...)` as a statement looks at nothing that is in there already."""
+    method = facts.parent(read)
+    if not isinstance(method, cst.Attribute) or method.value is not read or method.attr.value not in ("append", "appendleft", "extend", "extendleft", "add"):
+        return False
+    call = facts.parent(method)
+    return isinstance(call, cst.Call) and call.func is method and isinstance(facts.parent(call), cst.Expr)

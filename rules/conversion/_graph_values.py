@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import libcst as cst
 
-from tflint_graph.rule_api import TRACED, Facts, Kind, Value
+from tflint_graph.rule_api import TRACED, Facts, Kind, Severity, Staging, Value
 
 _FAMILY = {
     "OperatorNotAllowedInGraphError": ("OperatorNotAllowedInGraphError", "TypeError"),
@@ -49,14 +49,23 @@ def no_python_value_in(value: Value, depth: int = 3) -> Value | None:
     return None
 
 
+_EAGER_BLOCKS = ("tensorflow.init_scope", "tensorflow.python.eager.context.eager_mode")
+
+
 def runs_eagerly(node: cst.CSTNode, facts: Facts) -> bool:
-    """In a `with tf.init_scope()` block, which TensorFlow runs eagerly while it traces."""
+    """In a `with tf.init_scope()` block, or TensorFlow's own `context.eager_mode()`, which run eagerly while TensorFlow traces."""
     for frame in facts.frames(node):
         if frame.part == "with" and isinstance(frame.node, cst.With):
             for item in frame.node.items:
-                if isinstance(item.item, cst.Call) and (call := facts.call(item.item)) is not None and call.dotted == "tensorflow.init_scope":
+                if isinstance(item.item, cst.Call) and (call := facts.call(item.item)) is not None and call.dotted in _EAGER_BLOCKS:
                     return True
     return False
+
+
+def severity_here(node: cst.CSTNode, facts: Facts) -> Severity | None:
+    """A warning where Python decides, and nobody knows how, whether the node runs: `x if in_graph else np.array(x)`. Otherwise the rule's own."""
+    undecided = any(frame.part in ("if", "else", "ternary") and frame.staging is Staging.UNKNOWN for frame in facts.frames(node))
+    return Severity.WARNING if undecided else None
 
 
 def gives_back_an_array(node: cst.CSTNode, facts: Facts) -> bool:

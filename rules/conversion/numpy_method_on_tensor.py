@@ -35,7 +35,7 @@ from collections.abc import Iterator
 import libcst as cst
 
 from tflint_graph.rule_api import TRACED, Claim, Context, Facts, Kind, Rule, Severity
-from tflint_graph.rules.conversion._graph_values import gives_back_an_array, is_captured, is_handled, is_structure_of_tensors, runs_eagerly
+from tflint_graph.rules.conversion._graph_values import gives_back_an_array, is_captured, is_handled, is_structure_of_tensors, runs_eagerly, severity_here
 
 RULE = Rule(
     code="TFG150",
@@ -98,4 +98,9 @@ def check(node: cst.Attribute, facts: Facts) -> Iterator[Claim]:
             yield Claim(node, f"{message}. Pass `{facts.source(node.value)}` as an argument (`inp=[...]`).", because=(value,))
         return
     message = what.format(f"{facts.source(node)}()" if called else facts.source(node), facts.source(node.value))
-    yield Claim(node, f"{message} (TensorFlow: {error}). Compute with it as it is, or call `.{name}()` outside of the traced function.", because=(value,))
+    yield Claim(
+        node,
+        f"{message} (TensorFlow: {error}). Compute with it as it is, or call `.{name}()` outside of the traced function.",
+        because=(value,),
+        severity=severity_here(node, facts),
+    )

@@ -42,7 +42,14 @@ from typing import Final
 import libcst as cst
 
 from tflint_graph.rule_api import TRACED, Claim, Facts, Kind, Rule, Severity, Value
-from tflint_graph.rules.conversion._graph_values import has_no_python_value, is_handled, is_structure_of_tensors, no_python_value_in, runs_eagerly
+from tflint_graph.rules.conversion._graph_values import (
+    has_no_python_value,
+    is_handled,
+    is_structure_of_tensors,
+    no_python_value_in,
+    runs_eagerly,
+    severity_here,
+)
 
 RULE = Rule(
     code="TFG151",
@@ -114,7 +121,7 @@ def check(node: Suspect, facts: Facts) -> Iterator[Claim]:
         return
     found = _call(node, facts) if isinstance(node, cst.Call) else _item(node, facts)
     if found is not None and not is_handled(node, facts, found[2]):
-        yield Claim(node, found[0], because=(found[1],))
+        yield Claim(node, found[0], because=(found[1],), severity=severity_here(node, facts))
 
 
 Found = tuple[str, Value, str] | None

@@ -138,12 +138,20 @@ class PackedIndexes(Mapping[str, FileIndex]):
         self._packed: dict[str, bytes] = dict(packed)
         self._hot: OrderedDict[str, FileIndex] = OrderedDict()
         self._room = hot_bytes
+        self.crowded = False
+        # True once there were more than fit.
 
     def add(self, path: str, packed: bytes) -> None:
         """Add or replace one file."""
         if self._hot.pop(path, None) is not None:
             self._room += len(self._packed[path])
         self._packed[path] = packed
+
+    def cool(self) -> None:
+        """Keep none of them as objects."""
+        for path in self._hot:
+            self._room += len(self._packed[path])
+        self._hot.clear()
 
     def __getitem__(self, path: str) -> FileIndex:
         found = self._hot.get(path)
@@ -155,6 +163,7 @@ class PackedIndexes(Mapping[str, FileIndex]):
         self._hot[path] = found
         self._room -= len(packed)
         while self._room < 0 and len(self._hot) > 1:
+            self.crowded = True
             oldest, _ = self._hot.popitem(last=False)
             self._room += len(self._packed[oldest])
         return found

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Mapping, Sequence
 
 from tflint_graph.index.model import MODULE_SCOPE, ClassId, ClassIndex, FileIndex, FunctionId, FunctionIndex, Symbol
+from tflint_graph.index.pack import PackedIndexes
 from tflint_graph.knowledge.api import canonical
 from tflint_graph.link.classes import ClassTable
 from tflint_graph.link.components import Components
@@ -112,6 +113,14 @@ class Project:
                     break
                 current = cls.scope
         return FunctionId(function.path, outermost)
+
+    def rest(self) -> None:
+        """Give back the memory that linking a large project took; what is asked for later is worked out again."""
+        if isinstance(self.files, PackedIndexes) and self.files.crowded:
+            self.files.cool()
+            self.evaluator.forget()
+            self._methods.clear()
+            self._attribute_sites.clear()
 
     # Names
 

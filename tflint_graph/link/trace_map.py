@@ -38,4 +38,5 @@ def link(project: Project) -> TraceMap:
         spread = Spread(project, edges)
         trace_map = TraceMap(project, spread.run(list(roots.find())), edges)
         trace_map.mark_eager_calls()
+    project.rest()
     return trace_map
