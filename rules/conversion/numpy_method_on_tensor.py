@@ -6,7 +6,8 @@ Reports, in code that TensorFlow traces, `.numpy()` on a tensor of the graph, a 
 tensor. This includes `metric.result().numpy()`, tensors made by the function itself (`tf.constant(3).numpy()`), and functions that a Dataset method calls.
 
 Not reported: eager tensors from outside the function, the body of a `tf.py_function` or `tf.numpy_function`, `with tf.init_scope()`, code under
-`tf.executing_eagerly()`, `hasattr(x, "numpy")` or `isinstance(x, np.ndarray)`, and a `try` with a handler for the error.
+`tf.executing_eagerly()`, `hasattr(x, "numpy")` or `isinstance(x, np.ndarray)`, and a `try` with a handler for the error. Where
+Python decides whether the call runs, by a flag whose value is not known, the finding is a warning.
 
 ## Why it is a problem
 

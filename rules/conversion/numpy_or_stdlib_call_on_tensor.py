@@ -12,6 +12,8 @@ Reports, in code that TensorFlow traces,
 Arithmetic between an array and a tensor, in either order, is TensorFlow's and fine. So are NumPy and `math` on Python numbers, constants and `x.shape`, and
 the few functions that only look at `.shape` or slice (`np.shape`, `np.ndim`, `np.flip`). An eager tensor from outside the function still converts.
 
+Where Python decides whether the call runs (`x if in_graph else np.array(x)`) and the decision is not known, the finding is a warning.
+
 ## Why it is a problem
 
 NumPy and `math` need numbers. While tracing, the tensor has none:

@@ -7,7 +7,7 @@ from collections.abc import Callable
 from tflint_graph.flow.lattice import join
 from tflint_graph.flow.parameters import Parameters, default_value
 from tflint_graph.flow.portable import portable
-from tflint_graph.flow.questions import MAX_CALLER_DEPTH, MAX_EAGER_CALLERS, MAX_SUMMARY_DEPTH
+from tflint_graph.flow.questions import DEPTH, MAX_CALLER_DEPTH, MAX_EAGER_CALLERS, MAX_SUMMARY_DEPTH
 from tflint_graph.flow.statements import Interpreter
 from tflint_graph.flow.values import NONE, UNBOUND, UNKNOWN, Kind, Value
 from tflint_graph.index.model import ClassId, FunctionId, Symbol
@@ -15,6 +15,8 @@ from tflint_graph.knowledge.api import canonical, lookup
 from tflint_graph.link.model import Context
 from tflint_graph.link.project import Project
 from tflint_graph.link.trace_map import TraceMap
+
+MAX_NESTED_WRITES = 2  # attributes that rest on attributes that rest on attributes: objects refer to each other in circles
 
 
 class Attributes(Parameters):
@@ -84,6 +86,9 @@ class Attributes(Parameters):
             return found
         if method in self._open_writes:
             self._cut(("writes", method))
+            return {}
+        if len(self._open_writes) >= MAX_NESTED_WRITES:
+            self._cut(DEPTH)
             return {}
         saved = self._ask()
         depths = self._caller_depth, self._eager_depth, self._summary_depth
