@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 from tflint_graph.collector import paused_collector
 from tflint_graph.findings import Because, Edit, FileError, Finding, Fix, Severity, Span, TraceStep
 from tflint_graph.index.model import MODULE_SCOPE, FunctionId, Stopper
-from tflint_graph.link.model import Context
+from tflint_graph.link.model import IN_GRAPH, MANY_FILES, Context
 from tflint_graph.link.project import Project
 from tflint_graph.link.trace_map import TraceMap
 from tflint_graph.rule_meta import TRACED_ONLY, Rule
@@ -25,10 +25,8 @@ if TYPE_CHECKING:
     from tflint_graph.rule_api import Claim
     from tflint_graph.rulebook import RuleCheck
 
-_TRACED = {Context.CONVERTED, Context.TRACED}
 MAX_BECAUSE = 4
-MANY_FILES = 2000  # in a project of so many, what was learned is forgotten now and then
-FORGET_EVERY = 400  # regions
+FORGET_EVERY = 400  # regions, in a project of many files
 
 
 def check_files(project: Project, trace_map: TraceMap, targets: Sequence[str], codes: frozenset[str]) -> tuple[list[Finding], list[FileError]]:
@@ -46,7 +44,7 @@ def wanted_regions(project: Project, trace_map: TraceMap, targets: Sequence[str]
     wanted = set(targets)
     found: dict[FunctionId, None] = {}
     for function, traced in trace_map.traced.items():
-        if function.path in wanted and traced.contexts() & _TRACED:
+        if function.path in wanted and traced.contexts() & IN_GRAPH:
             region = project.region_of(function)
             if region not in found and _could_fire(project, region, rules):
                 found[region] = None
@@ -122,7 +120,7 @@ class _Run:
             if "nested" not in function.roles:
                 for stopper in function.stoppers:
                     for check in self.by_type.get(Stopper, ()):
-                        if check.rule.code == stopper.code and function.contexts & _TRACED:
+                        if check.rule.code == stopper.code and function.contexts & IN_GRAPH:
                             yield from self.run_rule(check, stopper, facts)
         for node in facts.region.nodes:
             checks = self.by_type.get(type(node))

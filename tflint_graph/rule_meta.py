@@ -6,11 +6,11 @@ from dataclasses import dataclass
 from typing import Final
 
 from tflint_graph.findings import Severity
-from tflint_graph.link.model import Context
+from tflint_graph.link.model import IN_GRAPH, Context
 
 CONVERTED: Final = frozenset({Context.CONVERTED})
 TRACED_ONLY: Final = frozenset({Context.TRACED})
-TRACED: Final = frozenset({Context.CONVERTED, Context.TRACED})
+TRACED: Final = IN_GRAPH
 
 
 @dataclass(frozen=True, slots=True)

@@ -4,8 +4,6 @@ from __future__ import annotations
 
 from collections import OrderedDict
 
-import libcst as cst
-
 from tflint_graph.flow.attributes import variable_constant
 from tflint_graph.flow.lattice import join
 from tflint_graph.flow.portable import portable
@@ -15,15 +13,14 @@ from tflint_graph.flow.summaries import Summaries
 from tflint_graph.flow.values import UNKNOWN, Value
 from tflint_graph.flow.world import World
 from tflint_graph.index.model import MODULE_SCOPE, FunctionId
-from tflint_graph.link.model import Context
+from tflint_graph.link.model import MANY_FILES, Context
 from tflint_graph.link.project import Project
 from tflint_graph.link.trace_map import TraceMap
-from tflint_graph.source.region import Region, RegionError, parse_region
+from tflint_graph.source.region import Region, RegionError, parse_region, parse_statement
 from tflint_graph.source.text import decode, split_lines
 
 KEPT_REGIONS = 1500  # parsed regions kept for summaries, some 75 KB each
 KEPT_REGIONS_OF_MANY = 200  # the same in a project whose indexes fill the memory already
-MANY_FILES = 2000
 KEPT_INTERPRETERS = 100  # regions interpreted as callers of others and not yet checked themselves
 MAX_MODULE_LINES = 3000  # a longer module's own statements are not analysed
 
@@ -155,13 +152,10 @@ class Analysis(Summaries):
     def _evaluate_statement(self, path: str, name: str, text: str, line: int) -> Value:
         if text[:1] in (" ", "\t"):
             return UNKNOWN
-        try:
-            tree = cst.parse_module(text)
-        except cst.ParserSyntaxError:
+        region = parse_statement(path, text, line)
+        if region is None:
             return UNKNOWN
-        region = Region(FunctionId(path, MODULE_SCOPE), tree, line - 1, None)
-        interpreter = Interpreter(self.world, region, recording=False)
-        return portable(interpreter.evaluate_assignment(tree, name))
+        return portable(Interpreter(self.world, region, recording=False).evaluate_assignment(region.tree, name))
 
     def imported_value(self, function: FunctionId, name: str) -> Value:
         """The value of a name that an import statement inside a function binds."""

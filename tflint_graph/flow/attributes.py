@@ -120,14 +120,13 @@ class Attributes(Parameters):
         entry = self.project.class_index(cls)
         if self.project.method(cls, name) is not None or entry is None or entry.decorators:
             return UNKNOWN
-        writers = {method for method, _ in self.project.attribute(cls, name)}
-        others = writers - ({function} if function is not None else set())
-        if not others and self.project.bases_known(cls):
-            bases = [b for b in self.project.bases(cls) if isinstance(b, str)]
-            if all(canonical(b) in ("builtins.object", "object", "tensorflow.Module") for b in bases) and not self._stored_from_outside(cls, name):
-                return UNBOUND
         elsewhere = [symbol for method, symbol in self.project.attribute(cls, name) if method != function]
-        if self._stored_from_outside(cls, name):
+        stored_outside = self._stored_from_outside(cls, name)
+        if not elsewhere and self.project.bases_known(cls):
+            bases = [b for b in self.project.bases(cls) if isinstance(b, str)]
+            if all(canonical(b) in ("builtins.object", "object", "tensorflow.Module") for b in bases) and not stored_outside:
+                return UNBOUND
+        if stored_outside:
             return UNKNOWN
         if elsewhere and all(symbol == ("const", None) for symbol in elsewhere):
             return NONE

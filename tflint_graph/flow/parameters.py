@@ -15,12 +15,11 @@ from tflint_graph.flow.results import as_tensor, structured
 from tflint_graph.flow.statements import Interpreter
 from tflint_graph.flow.values import NONE, UNKNOWN, Kind, Reason, Value
 from tflint_graph.index.model import MODULE_SCOPE, FunctionId, FunctionIndex, Parameter, Symbol
-from tflint_graph.link.model import Context, Unconverted
+from tflint_graph.link.model import IN_GRAPH, Tracing, Unconverted
 from tflint_graph.link.project import Project
 from tflint_graph.link.trace_map import TraceMap
 
 _HANDED_OVER = frozenset({"dataset", "elements", "strategy", "callback"})
-_IN_GRAPH = {Context.CONVERTED, Context.TRACED}
 
 
 class Parameters(Declarations):
@@ -30,7 +29,7 @@ class Parameters(Declarations):
         super().__init__(project, trace_map)
         self._params: dict[FunctionId, dict[str, Value]] = {}
         self._certainty: dict[FunctionId, bool | None] = {}
-        self._traced_regions = {project.region_of(function) for function, traced in trace_map.traced.items() if traced.contexts() & _IN_GRAPH}
+        self._traced_regions = {project.region_of(function) for function, traced in trace_map.traced.items() if traced.contexts() & IN_GRAPH}
 
     def params(self, function: FunctionId) -> dict[str, Value]:
         """The values of a function's parameters: signature, annotations, role, and every call in the project."""
@@ -311,8 +310,8 @@ def _inner_tensors(value: Value) -> Value:
     return replace(value, elements=tuple(converted))
 
 
-def _role_text(ways: Iterable[object], role: str) -> str:
+def _role_text(ways: Iterable[Tracing], role: str) -> str:
     for way in ways:
-        if getattr(way, "role", None) == role and way.steps:  # type: ignore[attr-defined]
-            return f"handed to TensorFlow: {way.steps[-1].how}"  # type: ignore[attr-defined]
+        if way.role == role and way.steps:
+            return f"handed to TensorFlow: {way.steps[-1].how}"
     return "handed to TensorFlow"

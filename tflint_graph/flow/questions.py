@@ -15,7 +15,6 @@ MAX_CALLER_DEPTH = 4  # how far callers of callers are followed to learn a param
 MAX_EAGER_CALLERS = 2  # how far through code that TensorFlow does not trace
 MAX_SUMMARY_DEPTH = 4  # how far callees of callees are summarised
 
-
 DEPTH = "depth"
 
 HARMLESS_DECORATORS = frozenset({
@@ -31,8 +30,7 @@ HARMLESS_DECORATORS = frozenset({
 @dataclass(slots=True)
 class Outcome:
     """What remains of a region's analysis: the calls of project functions in it (bound arguments, and whether the call runs
-    eagerly), the attributes it stores on `self`,
-    and the input signatures it wraps functions with."""
+    eagerly), the attributes it stores on `self`, and the input signatures it wraps functions with."""
 
     outgoing: dict[FunctionId, list[tuple[dict[str, Value], bool]]] = field(default_factory=dict)
     attribute_writes: dict[str, Value] = field(default_factory=dict)
@@ -43,8 +41,8 @@ class Questions:
     """What the parts of the analysis share: the project, and the bookkeeping of questions that are being answered.
 
     Answers rest on other answers, and some go round in circles: a parameter on a call, the call on an attribute, the attribute on a parameter. A question
-    that is
-    asked while it is open gets a cautious answer, and whatever rests on that is not kept, so that an answer does not depend on where it was first asked.
+    that is asked while it is open gets a cautious answer, and whatever rests on that is not kept, so that an answer does not depend on where it was first
+    asked.
     """
 
     project: Project

@@ -8,18 +8,14 @@ import libcst as cst
 
 from tflint_graph.flow.analysis import Analysis
 from tflint_graph.flow.facts import BranchFacts, CallFacts, Facts, Frame, FunctionFacts, LoopFacts, ReturnFacts, Staging
-from tflint_graph.flow.names import parameters_of
 from tflint_graph.flow.recorder import Recorder
 from tflint_graph.flow.statements import Interpreter
 from tflint_graph.flow.values import UNKNOWN, Kind, Value
 from tflint_graph.index.model import FunctionId
-from tflint_graph.link.model import Context
+from tflint_graph.link.model import IN_GRAPH, Context
 from tflint_graph.source.walk import children, walk
 
-_COMPREHENSIONS = (cst.ListComp, cst.SetComp, cst.DictComp, cst.GeneratorExp)
 _CONTROL = (cst.If, cst.While, cst.For, cst.IfExp, cst.BooleanOperation, cst.UnaryOperation)
-
-
 _WORDS = {Kind.TENSOR: "a tensor", Kind.VARIABLE: "a variable", Kind.DATASET: "a dataset", Kind.ITERATOR: "a dataset iterator"}
 
 
@@ -221,7 +217,7 @@ class RegionFacts(Facts):
     def _flow_staging(self, node: cst.If | cst.For | cst.While) -> Staging:
         facts = self.function(node)
         staging = self.staging(node)
-        if staging in (Staging.TENSOR, Staging.DATASET) and facts is not None and not facts.contexts & {Context.CONVERTED, Context.TRACED}:
+        if staging in (Staging.TENSOR, Staging.DATASET) and facts is not None and not facts.contexts & IN_GRAPH:
             return Staging.PYTHON  # eager code decides on the tensor's value
         return staging
 
@@ -300,11 +296,6 @@ class RegionFacts(Facts):
                 )
                 stack.append((child, load and not stored if not isinstance(child, (cst.Attribute, cst.Subscript)) else True))
         return found
-
-    def parameters(self, function: FunctionFacts) -> list[str]:
-        """The names of a function's parameters."""
-        node = function.node
-        return [p.name.value for p in parameters_of(node)] if isinstance(node, (cst.FunctionDef, cst.Lambda)) else []
 
 
 def _may_jump(node: cst.If) -> bool:

@@ -13,7 +13,7 @@ from tflint_graph.index.model import MODULE_SCOPE, FunctionId, FunctionIndex
 from tflint_graph.link.model import Context
 from tflint_graph.link.project import Project
 from tflint_graph.link.trace_map import TraceMap
-from tflint_graph.source.region import Region
+from tflint_graph.source.region import parse_statement
 from tflint_graph.source.walk import walk
 
 MAX_EAGER_SUMMARIES = 1  # the same in code that TensorFlow does not trace, where only the arguments of traced functions matter
@@ -87,14 +87,13 @@ class Summaries(Attributes):
         return None
 
     def _run_lambda(self, function: FunctionId, text: str, line: int, values: dict[str, Value], context: Context) -> Value | None:
-        try:
-            tree = cst.parse_module(text)
-        except cst.ParserSyntaxError:
+        region = parse_statement(function.path, text, line)
+        if region is None:
             return None
-        lambdas = [node for node in walk(tree) if isinstance(node, cst.Lambda)]
+        lambdas = [node for node in walk(region.tree) if isinstance(node, cst.Lambda)]
         if len(lambdas) != 1:
             return None
-        interpreter = Interpreter(self.world, Region(FunctionId(function.path, MODULE_SCOPE), tree, line - 1, None), recording=False)
+        interpreter = Interpreter(self.world, region, recording=False)
         self._summarising.add(function)
         try:
             return portable(interpreter.run_top(lambdas[0], context, dict(values), None))

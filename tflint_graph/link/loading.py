@@ -16,6 +16,7 @@ from tflint_graph.index.pack import FORMAT, PackedIndexes, pack, unpack
 from tflint_graph.link.classes import ClassTable
 from tflint_graph.link.components import Components
 from tflint_graph.link.keras_evidence import mentions_keras_version
+from tflint_graph.link.model import MANY_FILES
 from tflint_graph.link.modules import Modules
 from tflint_graph.link.project import Project
 from tflint_graph.source.text import SourceError
@@ -23,7 +24,6 @@ from tflint_graph.source.text import SourceError
 # Gives the packed index for a key, making (and keeping) it with the function when it has none.
 Cached = Callable[[str, Callable[[], bytes]], bytes]
 
-MANY_FILES = 2000
 HOT_BYTES = 5_000_000  # of packed indexes kept as objects too, which take twelve times as much
 HOT_BYTES_OF_MANY = 3_000_000  # the same in a project that fills the memory otherwise
 

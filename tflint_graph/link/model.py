@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import enum
 from dataclasses import dataclass, field
-from typing import NamedTuple
+from typing import Final, NamedTuple
 
 from tflint_graph.findings import TraceStep
 from tflint_graph.index.model import ClassId, FunctionId
@@ -16,6 +16,10 @@ class Context(enum.Enum):
     CONVERTED = "converted"
     TRACED = "traced only"
     EAGER = "eager"
+
+
+IN_GRAPH: Final = frozenset({Context.CONVERTED, Context.TRACED})
+MANY_FILES: Final = 2000  # from so many on, a project keeps less of what it learned, to bound the memory
 
 
 class Unconverted(enum.Enum):

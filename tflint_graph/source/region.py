@@ -7,7 +7,7 @@ The text keeps its lines: an indented function is parsed below a one-line `if 1:
 from __future__ import annotations
 
 import ast
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 
 import libcst as cst
@@ -87,14 +87,14 @@ def parse_region(index: FileIndex, lines: Sequence[str], function: FunctionId) -
         text, offset = _function_text(entry, lines)
     try:
         tree = cst.parse_module(text)
-        places = list(_statement_places(ast.parse(text))) if function.qualname == MODULE_SCOPE else []
+        places = [line for statement in ast.parse(text).body for line in statement_lines(statement)] if function.qualname == MODULE_SCOPE else []
     except (cst.ParserSyntaxError, SyntaxError, ValueError, RecursionError) as error:
         raise RegionError(str(error).splitlines()[0]) from error
     region = Region(function, tree, offset, None)
     statements = _survey(region)
     if function.qualname == MODULE_SCOPE:
         _place_statements(region, statements, sorted(places))
-        _name_functions(region, [f for f in index.functions.values() if f.is_lambda and region_free(f)])
+        _name_functions(region, [f for f in index.functions.values() if f.is_lambda and ".<locals>." not in f.qualname])
     else:
         _place_statements(region, statements[1:] if text.startswith(_WRAPPER) else statements, entry.statement_lines)
         nodes = _name_functions(region, [f for f in index.functions.values() if entry.first_line <= f.line <= entry.end_line and f.qualname != MODULE_SCOPE])
@@ -104,9 +104,13 @@ def parse_region(index: FileIndex, lines: Sequence[str], function: FunctionId) -
     return region
 
 
-def region_free(entry: FunctionIndex) -> bool:
-    """A lambda of the module's own statements or of a class body, in no function."""
-    return ".<locals>." not in entry.qualname
+def parse_statement(path: str, text: str, line: int) -> Region | None:
+    """One statement of a module as a region of its own; `line` is the statement's, from 1. None if it does not parse without what stands around it."""
+    try:
+        tree = cst.parse_module(text)
+    except cst.ParserSyntaxError:
+        return None
+    return Region(FunctionId(path, MODULE_SCOPE), tree, line - 1, None)
 
 
 def _function_text(entry: FunctionIndex, lines: Sequence[str]) -> tuple[str, int]:
@@ -157,11 +161,6 @@ def _place_statements(region: Region, statements: Sequence[cst.CSTNode], lines: 
     """Give every statement its line: both trees hold the same statements in the same order."""
     if len(lines) == len(statements):
         region.statement_lines.update((id(statement), line) for statement, line in zip(statements, lines, strict=True))
-
-
-def _statement_places(own: ast.Module) -> Iterator[int]:
-    for statement in own.body:
-        yield from statement_lines(statement)
 
 
 def _name_functions(region: Region, entries: list[FunctionIndex]) -> list[cst.CSTNode]:
